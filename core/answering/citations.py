@@ -1,8 +1,7 @@
-"""The sources of one answer, numbered by section, the addresses in it, and lists of sources that models write."""
+"""The sources of one answer, numbered by section, and the addresses in it."""
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
 from core.model import Citation, Hit, without_controls
-from core.model.markup import Block, Footnote, Heading, Inline, ListItem, Paragraph, Quote, TableRow
+from core.model.markup import Footnote, Inline
 
 LONGEST_URL = 800  # characters of a link: two of them leave room for words in a message
 MOST_FOOTNOTES = 100  # of an answer, each of which may be a link of that length
@@ -37,21 +36,6 @@ _ENDINGS = re.compile(  # the ones that people know an address by; with all of t
     r"|eu|us|uk|de|fr|ch|at|nl|it|es|pl|se|no|ru|ua|cn|jp|kr|in|pk|br|ca|au)\Z"
 )
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*\^?(\d+)|(\d+)")
-_MARK = r"\[{1,2}\s?\^?\d{1,4}\s?\]{1,2}|【\d{1,4}[^】]{0,40}】|［\d{1,4}］"
-_ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
-_REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
-_TITLES = (
-    "source", "sources", "references", "reference", "footnotes", "citations", "bibliography", "works cited", "links",
-    "sources used", "sources used in this answer", "sources cited", "here are the sources", "source list",
-    "list of sources", "quelle", "quellen", "quellenangaben", "einzelnachweise",
-    "literatur", "fußnoten", "fuentes", "referencias", "références", "sources citées", "fonti", "riferimenti",
-    "bronnen", "fontes", "referências", "źródła", "källor", "kilder", "lähteet", "zdroje", "kaynaklar",
-    "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻", "出典", "출처", "المصادر",
-    "מקורות",
-)  # fmt: skip
-_LONGEST_TITLE = max(map(len, _TITLES))
-_LONGEST_LINE = 500  # characters of one that is looked at as a title
-_UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
 
 
 @dataclass
@@ -149,54 +133,6 @@ class Footnotes:
                         new = number if self.sources.keeps_numbers else len(shown) + 1
                         shown[number] = known[number].model_copy(update={"number": new})
                     yield Footnote(shown[number].number, shown[number].url)
-
-
-@dataclass(frozen=True, slots=True)
-class RawBlock:
-    """A block that is whole, or not, but whose words are not read yet: its lines, or the cells of its row."""
-
-    block: Block
-    lines: tuple[str, ...]
-    is_whole: bool = True
-    head: tuple[str, ...] = ()
-
-
-def is_of_sources(raw: RawBlock, *, has_title: bool) -> bool:
-    """Return whether a block belongs to a list of sources that a model wrote itself, or may do so."""
-    leaf = raw.block.leaf
-    if not isinstance(leaf, (Paragraph, Heading)):
-        return has_title and isinstance(leaf, TableRow)
-    if is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
-        return True
-    if not raw.is_whole:
-        said, _ = _title_and_rest(raw.lines[0])
-        return has_title or any(title.startswith(said) for title in _TITLES) or bool(_ENTRY.match(raw.lines[0]))
-    if not has_title or isinstance(leaf, Heading):
-        return False
-    return any(isinstance(container, ListItem) for container in raw.block.path) or all(map(_is_entry, raw.lines))
-
-
-def is_title(raw: RawBlock) -> bool:
-    """Return whether a block is the title of a list of sources, with what may follow on the same line and below."""
-    if not isinstance(raw.block.leaf, (Paragraph, Heading)) or not all(isinstance(at, Quote) for at in raw.block.path):
-        return False
-    said, behind = _title_and_rest(raw.lines[0])
-    return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry_or_name, raw.lines[1:]))
-
-
-def _title_and_rest(line: str) -> tuple[str, str]:
-    """Return what stands before the first colon of a line, without marks, and what stands behind it."""
-    said, _, behind = html.unescape(_UNSAID.sub("", line[:_LONGEST_LINE])).replace("：", ":").partition(":")
-    return said[: _LONGEST_TITLE + 20].strip(" #.").casefold(), behind.strip()
-
-
-def _is_entry(line: str) -> bool:
-    return bool(_ENTRY.match(line) or URL.search(line))
-
-
-def _is_entry_or_name(line: str) -> bool:
-    """Return whether a line may be an entry right below a title: a name is short, and no sentence."""
-    return _is_entry(line) or (len(line) <= _LONGEST_TITLE * 3 and not line.rstrip().endswith((".", "!", "?", ":")))
 
 
 def trim_url(url: str) -> str:

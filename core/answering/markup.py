@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources, is_title, trim_url
+from core.answering.citations import Footnotes, Remembered, Sources, trim_url
 from core.answering.inline import InlineReader
 from core.answering.nodes import inlines, runs, visible
+from core.answering.source_lists import RawBlock, is_alone, is_of_sources, is_title
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
 from core.model.markup import (
@@ -88,7 +89,7 @@ class MarkupReader:
     _held: list[RawBlock] = field(
         default_factory=list[RawBlock], init=False
     )  # perhaps a list of sources of the model's
-    _has_title: bool = field(default=False, init=False)  # whether one begins there
+    _title: RawBlock | None = field(default=None, init=False)  # of the list that begins there
     _has_begun: bool = field(default=False, init=False)
     _is_ahead: bool = field(default=False, init=False)
 
@@ -103,7 +104,7 @@ class MarkupReader:
             self.read()
             self._finish_leaf()
             self._tail = ()
-            if not self._has_begun:
+            if not self._has_begun or is_alone(self._held):
                 self.blocks += _read(self.notes, *self._held)
             self._held = []
 
@@ -292,16 +293,16 @@ class MarkupReader:
         path = tuple(container.node for container in self._open)
         raw = RawBlock(Block(leaf, path, self._opens, self._is_spaced), tuple(lines), is_whole, head)
         self._opens, self._is_spaced = 0, isinstance(leaf, Rule)
-        if isinstance(leaf, Rule) or is_of_sources(raw, has_title=self._has_title):
+        if isinstance(leaf, Rule) or is_of_sources(raw, title=self._title):
             self._held.append(raw)
-            self._has_title = self._has_title or is_title(raw)
+            self._title = self._title or (raw if is_title(raw) else None)
             return
         if self._held and not is_whole:
             unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
             if not _read(unnumbered, raw):
                 return
         self.blocks += _read(self.notes, *self._held, raw)
-        self._held, self._has_title, self._has_begun = [], False, True
+        self._held, self._title, self._has_begun = [], None, True
 
 
 def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:

@@ -28,15 +28,21 @@ from core.model.markup import (
 )
 
 _LOOSE = string.punctuation + string.whitespace
-_DIGIT, _HARDLY_SEEN = r"\d⁰¹²³⁴-⁹₀-₉", r"\s^\u0300-\u036f\u115f\u1160\u20d0-\u20ff\u3164\ufe00-\ufe0f\uffa0"
-_LIKE_A_MARK = re.compile(
-    rf"[\[［【〔][{_HARDLY_SEEN}]{{0,9}}[{_DIGIT}][{_DIGIT}{_HARDLY_SEEN},;–—-]{{0,99}}[\]］】〕]"
+_OPENS, _CLOSES = "[［【〔⟦⁅❲〘〚﹝⦋⦗⎡", "]］】〕⟧⁆❳〙〛﹞⦌⦘⎤"  # what looks like the brackets of a footnote
+_DIGIT = (
+    r"\d⁰¹²³⁴-⁹₀-₉\u2160-\u2188\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32bf\U0001f100-\U0001f10c"
 )
-_LIKE_AN_OPEN_MARK = re.compile(rf"[\[［【〔][{_DIGIT}{_HARDLY_SEEN},;–—-]{{0,99}}\Z")
+_HARDLY_SEEN = r"\s^\u0300-\u036f\u115f\u1160\u20d0-\u20ff\u3164\ufe00-\ufe0f\uffa0"
+_BETWEEN = r",;–—/&|*†‡-"
+_BRACKETS = "".join(map(re.escape, _OPENS)), "".join(map(re.escape, _CLOSES))
+_LIKE_A_MARK = re.compile(
+    rf"[{_BRACKETS[0]}][{_HARDLY_SEEN}]{{0,9}}[{_DIGIT}][{_DIGIT}{_HARDLY_SEEN}{_BETWEEN}]{{0,99}}[{_BRACKETS[1]}]"
+)
+_LIKE_AN_OPEN_MARK = re.compile(rf"[{_BRACKETS[0]}][{_DIGIT}{_HARDLY_SEEN}{_BETWEEN}]{{0,99}}\Z")
 _LIKE_AN_OPEN_ENTITY = re.compile(r"&#?\w{0,31}\Z")
 _LONGEST_ENTITY = 33  # characters
 _LONGEST_ADDRESS = 1_300  # characters of one that is code; of a longer one, the rest is words
-_ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
+_ROUND = str.maketrans(_OPENS + _CLOSES, "(" * len(_OPENS) + ")" * len(_CLOSES))
 
 Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
 

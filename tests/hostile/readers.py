@@ -25,9 +25,13 @@ BARE = re.compile(  # a scheme, www., or a name with a path, a port or an @
     r"|(?<![\w@.-])(?:[\w-]+[.。．｡])+[^\W\d_]{2,}(?:/\S+|:\d+)|(?<![\w.])\d+(?:\.\d+){3}[/:]\S",
     re.IGNORECASE,
 )
-MARK = re.compile(r"[\[［【〔]\s*\^?\d[\d\s,;^–—-]*[\]］】〕]")
+MARK = re.compile(r"[\[［【〔⟦⁅❲〘〚﹝]\s*\^?\d[\d\s,;^–—/&†*-]*[\]］】〕⟧⁆❳〙〛﹞]")
 MENTION = re.compile(r"@(?:everyone|here)\b|<(?:[@#!]|/\w|id:|t:-?\d|a?:\w)[^<>\n]*>", re.IGNORECASE)
-TITLE = re.compile(r"^\W*(?:sources|references|quellen|参考文献)\W*(?:\[\d+\].*)?$", re.IGNORECASE | re.MULTILINE)
+TITLE = re.compile(
+    r"^\W*(?:sources?|(?:the|my|cited) sources(?: are)?|references|quellen|参考文献|ѕоurсеs|s o u r c e s)\W*"
+    r"(?:s\W*|\d+\W*)?(?:\[\d+\].*)?$",
+    re.IGNORECASE | re.MULTILINE,
+)
 SMALL = re.compile(r"^-# (?!\[\[?\d+\]|To go on).*$", re.MULTILINE)  # what looks like the product's own small print
 UNSEEN = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u2028-\u202e"

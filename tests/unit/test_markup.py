@@ -24,7 +24,7 @@ from core.model.markup import Block, CodeLine, Heading, ListItem, Paragraph, Quo
 from tests.answers import GROWING, TEXT, make_sources
 from tests.portion import examples, portion
 
-FALSE_MARK = re.compile(r"[\[［【〔]\s*\^?\d[\d\s,;^–—-]*[\]］】〕]")
+FALSE_MARK = re.compile(r"[\[［【〔⟦⁅❲〚]\s*\^?\d[\d\s,;^–—/†-]*[\]］】〕⟧⁆❳〛]")
 
 
 def document(text: str, sources: Sources | None = None) -> MarkupReader:
@@ -109,6 +109,11 @@ def test_what_the_model_writes_becomes_footnotes(written: str, shown: str) -> No
         "[9\ufe0f9]",
         "[\u034f99]",
         "[⁹⁹]",
+        "⟦99⟧",
+        "❲99❳",
+        "[⑨]",
+        "[99†]",
+        "[99/98]",
     ],
 )
 def test_nothing_looks_like_a_footnote_that_is_none(like: str) -> None:
@@ -134,6 +139,14 @@ def test_nothing_looks_like_a_footnote_that_is_none(like: str) -> None:
         "[1]: Robots, https://evil.example\n[2]: More",
         "---\n\n**Quellen:**\n\n* Robots",
         "[1] Robots https://docs.example/page1#part",
+        "- Sources:\n  - [1] Robots\n  - More",
+        "- **Sources**\n\n  1. Robots",
+        "| Source | Link |\n|---|---|\n| [1] | Robots |\n| More | here |",
+        "<details><summary>Sources</summary>\n\n- [1] Robots\n\n</details>",
+        "📚 Sources (2)\n[1] Robots",
+        "Source(s) — [1] Robots",
+        "S o u r c e s:\n[1] Robots",
+        "Ѕоurсеs:\n[1] Robots",  # Cyrillic
     ],
 )
 def test_a_list_of_sources_that_the_model_wrote_is_not_shown(below: str) -> None:
@@ -147,7 +160,18 @@ def test_a_list_of_sources_that_the_model_wrote_is_not_shown(below: str) -> None
     assert len(document(f"{text}\n\nThat is all there is.").blocks) > 2
 
 
-@pytest.mark.parametrize("text", ["Sources are many [1].", "Source code lives here.\n\nMore.", "[1] says so."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sources are many [1].",
+        "Source code lives here.\n\nMore.",
+        "[1] says so.",
+        "Robots have [1]:\n\n- Sinks\n- Sources",
+        "Robots have [1]:\n\n- Sources\n- Sinks",
+        "Robots act [1].\n\n| Source | Voltage |\n|---|---|\n| Battery | 12 V |",
+        "Robots act [1].\n\n| Source | Link |\n|---|---|\n| Battery | red wire |",
+    ],
+)
 def test_words_that_only_begin_like_a_list_of_sources_are_shown(text: str) -> None:
     """They are an answer."""
     assert rewrite(text) == text

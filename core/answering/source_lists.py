@@ -1,0 +1,106 @@
+"""Lists of sources that models write below their answers: the sources that count are drawn below them anyway."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.answering.citations import URL
+from core.model.markup import Block, Heading, ListItem, Paragraph, TableRow
+
+_MARK = r"\[{1,2}\s?\^?\d{1,4}\s?\]{1,2}|【\d{1,4}[^】]{0,40}】|［\d{1,4}］"
+_ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
+_REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
+_LOOKALIKES = str.maketrans("аеорсухіѕјοαειυνρтмкнв", "aeopcyxisjoaeiuvptmkhb")  # Cyrillic and Greek
+_WORDS = (
+    "source", "sources", "references", "reference", "footnotes", "endnotes", "citations", "bibliography",
+    "works cited", "links", "sources used", "sources used in this answer", "sources cited", "cited sources",
+    "sources consulted", "here are the sources", "the sources are", "the sources", "my sources", "source list",
+    "list of sources", "reference list", "list of references", "references cited", "quelle", "quellen",
+    "quellenangaben", "einzelnachweise", "literatur", "fußnoten", "fuentes", "referencias", "références",
+    "sources citées", "fonti", "riferimenti", "bronnen", "fontes", "referências", "źródła", "källor", "kilder",
+    "lähteet", "zdroje", "kaynaklar", "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻",
+    "出典", "출처", "المصادر", "מקורות",
+)  # fmt: skip
+_TITLES = frozenset(title.casefold().translate(_LOOKALIKES) for title in _WORDS)
+_COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
+_LONGEST_TITLE = max(map(len, _TITLES))
+_LONGEST_LINE = 500  # characters of one that is looked at as a title
+_UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
+_BEHIND = re.compile(r":|\s[—–-]\s")  # between a title and what stands on the same line
+_AROUND = re.compile(r"\A[\W_]+|[\W_]*(?:\(.*)?\Z", re.DOTALL)  # signs, and a remark in brackets
+_SPACED = re.compile(r"\w(?:\s\w)+")
+
+
+@dataclass(frozen=True, slots=True)
+class RawBlock:
+    """A block that is whole, or not, but whose words are not read yet: its lines, or the cells of its row."""
+
+    block: Block
+    lines: tuple[str, ...]
+    is_whole: bool = True
+    head: tuple[str, ...] = ()
+
+
+def is_of_sources(raw: RawBlock, *, title: RawBlock | None) -> bool:
+    """Return whether a block belongs to a list of sources that a model wrote itself below a *title*, or may do so."""
+    leaf = raw.block.leaf
+    if isinstance(leaf, TableRow):
+        return title is not None or is_title(raw)
+    if not isinstance(leaf, (Paragraph, Heading)):
+        return False
+    is_wordless = title is not None and not any(_UNSAID.sub("", line).strip() for line in raw.lines)
+    if is_wordless or is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
+        return True
+    if not raw.is_whole:
+        said, _ = _title_and_rest(raw.lines[0])
+        return title is not None or any(each.startswith(said) for each in _TITLES) or bool(_ENTRY.match(raw.lines[0]))
+    if title is None or isinstance(leaf, Heading):
+        return False
+    is_item = any(isinstance(container, ListItem) for container in raw.block.path)
+    return (is_item and len(raw.block.path) > len(title.block.path)) or all(map(_is_entry, raw.lines))
+
+
+def is_title(raw: RawBlock) -> bool:
+    """Return whether a block is the title of a list of sources, with what may follow on the same line and below.
+
+    A table is one that has columns for sources and for what is said of such, and begins with an entry.
+    """
+    leaf = raw.block.leaf
+    if isinstance(leaf, TableRow):
+        names = {_title_and_rest(cell)[0] for cell in raw.head}
+        return (
+            leaf.is_first and bool(names & _TITLES) and names <= _TITLES | _COLUMNS and any(map(_is_entry, raw.lines))
+        )
+    if not isinstance(leaf, (Paragraph, Heading)):
+        return False
+    said, behind = _title_and_rest(raw.lines[0])
+    return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry_or_name, raw.lines[1:]))
+
+
+def is_alone(held: Sequence[RawBlock]) -> bool:
+    """Return whether all that may be a list of sources is its title, which so is the last item of another list."""
+    if len(held) != 1 or len(held[0].lines) != 1:
+        return False
+    said, behind = _title_and_rest(held[0].lines[0])
+    return said in _TITLES and not behind and any(isinstance(each, ListItem) for each in held[0].block.path)
+
+
+def _title_and_rest(line: str) -> tuple[str, str]:
+    """Return what a line says before its first colon or dash, without marks and signs, and what stands behind it."""
+    seen = unicodedata.normalize("NFKC", html.unescape(_UNSAID.sub("", line[:_LONGEST_LINE])))
+    said, behind = (*_BEHIND.split(seen, maxsplit=1), "")[:2]
+    said = _AROUND.sub("", said[: 2 * _LONGEST_TITLE + 20]).casefold().translate(_LOOKALIKES)
+    return said.replace(" ", "") if _SPACED.fullmatch(said) else said, behind.strip()
+
+
+def _is_entry(line: str) -> bool:
+    return bool(_ENTRY.match(line) or URL.search(line))
+
+
+def _is_entry_or_name(line: str) -> bool:
+    """Return whether a line may be an entry right below a title: a name is short, and no sentence."""
+    return _is_entry(line) or (len(line) <= _LONGEST_TITLE * 3 and not line.rstrip().endswith((".", "!", "?", ":")))
