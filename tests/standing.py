@@ -75,6 +75,10 @@ class Standing(ABC, Generic[ChatT]):
         return False
 
     @abstractmethod
+    def delete(self, claim: Claim) -> None:
+        """Let whoever asked delete the question."""
+
+    @abstractmethod
     def clear(self, claim: Claim) -> None:
         """Let a moderator delete all that the bot has said there."""
 
@@ -133,6 +137,10 @@ class StandingOnDiscord(Standing[OnDiscord]):
     def clear(self, claim: Claim) -> None:
         """Delete it."""
         self.server.delete_as(self.bob, *self.chat.answers(claim))
+
+    def delete(self, claim: Claim) -> None:
+        """Delete the message."""
+        self.server.delete_as(self.chat.ada, self.server.platform.messages[int(claim.message.id)])
 
     def _below(self) -> Claim:
         self.server.deny(self.chat.channel, Permission.CREATE_PUBLIC_THREADS)
@@ -197,6 +205,11 @@ class StandingOnSlack(Standing[OnSlack]):
         for message in self.chat.answers(claim):
             if message.ts > claim.message.id:
                 self.server.delete_as(self.bob, message)
+
+    def delete(self, claim: Claim) -> None:
+        """Delete the message."""
+        key = claim.message.thread.channel, claim.message.id
+        self.server.delete_as(self.chat.ada, self.server.platform.messages[key])
 
     def _said(self, channel: SlackChannelOf, thread: str | None = None) -> Claim:
         return self.chat.claim(self.server.post_as(self.chat.ada, channel, "What?", thread))

@@ -211,7 +211,7 @@ class PlatformSurface:
         self.gate.check(is_sent=False)  # before a model is asked for what could be shown to nobody
         with while_held(claim, self.deliveries):
             if self._breaker.keeps_out(claim):
-                await self.react(claim.message, Reaction.WARNING)
+                await self.react(claim, Reaction.WARNING)
                 return claim.delivery.model_copy(update={"is_marked": True})
             is_late = self.now() - claim.question.asked_at > LONG_WAIT and not claim.delivery.messages
             try:
@@ -286,15 +286,15 @@ class PlatformSurface:
                     await platform.delete(message)
             await platform.untitle(withdrawal.message)
 
-    async def react(self, to: MessageRef, reaction: Reaction) -> None:
-        """Mark a message; one that is gone, or may not be marked, is left as it is."""
-        with suppress(PostingFailed):
-            await QUICK.call(partial(self.platform.react, to, reaction))
+    async def react(self, claim: Claim, reaction: Reaction) -> None:
+        """Mark a question; one that is gone, may not be marked or is not ours any more is left as it is."""
+        with suppress(PostingFailed, StoreUnavailable), while_held(claim, self.deliveries):
+            await QUICK.call(partial(self.platform.react, claim.message, reaction))
 
-    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+    async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Take a mark of ours away, if it is there; nobody waits for long until the platform has time for it."""
-        with suppress(PostingFailed):
-            await QUICK.call(partial(self.platform.unreact, to, reaction))
+        with suppress(PostingFailed, StoreUnavailable), while_held(claim, self.deliveries):
+            await QUICK.call(partial(self.platform.unreact, claim.message, reaction))
 
     async def _show(
         self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
@@ -323,7 +323,7 @@ class PlatformSurface:
                 elif not isinstance(refusal, QuestionGone):
                     self.observer(PlaceRefused(claim.message))
                 if is_marked := not isinstance(refusal, QuestionGone):
-                    await self.react(claim.message, Reaction.WARNING)
+                    await self.react(claim, Reaction.WARNING)
         if destination.settled is not None:
             await destination.settled(answer, shown)
         messages = tuple(MessageRef(thread=each.place or place, id=each.id) for each in shown) if place else ()

@@ -88,7 +88,7 @@ class Channel(Protocol):
     async def find_answer(self, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
         """Return what the bot has answered to a message, in a thread on it where it *opens threads*.
 
-        None where nobody can know. Raises `PostingFailed`.
+        None where nobody can know. Raises `PostingFailed`, and of these `Gone` where the message was deleted meanwhile.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -15,7 +16,7 @@ from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absen
 from adapters.chat.intake import LATEST, FoundAnswer
 from adapters.discord.dialect import buttons_of, is_draft, names_question
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
-from adapters.discord.poster import NO_PLACE, TO_READ, rights_in, said_in, translated
+from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, rights_in, said_in, translated
 from core.errors import Gone, Rejected
 from core.messages import BUSY, UNTITLED, WARNING
 from core.model import Inbound, MessageRef, Person, Question, ThreadRef
@@ -128,8 +129,26 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
     """Return what the bot has answered to a message; None where that may stand further on, or have been deleted.
 
     Answers stand in the thread on a message, if there is one, or where it was said. They are known by their buttons, by
-    what they reply to, or by beginning the thread. Raises `PostingFailed`.
+    what they reply to, or by beginning the thread. Raises `PostingFailed`, and of these `Gone` where there is something
+    to be answered yet and the message was deleted since it was read.
     """
+    found = await _found(client, inbound, opens_threads=opens_threads)
+    if found is not None and not found.is_finished:
+        await _require(client, inbound.message)
+    return found
+
+
+async def _require(client: AutoShardedClient, message: MessageRef) -> None:
+    """Look at a message: one that begins a thread stands above it, or in a forum inside. Raises `PostingFailed`."""
+    here, no_place = message.thread, NO_PLACE | NO_MESSAGES_THERE
+    for place in dict.fromkeys([here.channel, here.thread] if message.id == here.thread else [here.thread]):
+        with suppress(Gone):
+            await translated(client.http.get_message(int(place), int(message.id)), gone=no_place)
+            return
+    raise Gone("the message was deleted")
+
+
+async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
     message, here = inbound.message, inbound.message.thread
     room = client.get_channel(int(here.channel))
     if isinstance(room, GuildChannel) and not TO_READ.isdisjoint(rights_in(room).missing):

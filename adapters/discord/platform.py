@@ -18,7 +18,15 @@ from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Post
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.events import DIRECT_MESSAGES
 from adapters.discord.limits import Throttle, low_priority
-from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
+from adapters.discord.poster import (
+    NO_MESSAGES_THERE,
+    NO_PLACE,
+    ChannelPoster,
+    find_lost,
+    said_in,
+    translated,
+    unknown_messages,
+)
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
 from adapters.discord.tags import tag_answered
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, StoreUnavailable
@@ -39,7 +47,6 @@ from core.model import (
 from core.ports import PolicyStore
 
 EMOJI = {Reaction.WARNING: WARNING, Reaction.LIMIT: LIMIT}
-NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
 THREAD_EXISTS = 160004
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
 LOOKED_AT = 20  # messages below an answer

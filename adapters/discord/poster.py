@@ -46,6 +46,7 @@ TOO_MANY_LATE_EDITS = 30046  # waiting does not help
 NO_INTERACTION = 50027  # the token of a command or a button is over, not the bot's
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
 NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
+NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
 BARRED = frozenset({UNKNOWN_CHANNEL, 50001, 50007, 50013, 200000})
 """No such channel, no access, no direct messages, no permission, and words that the place's own rules do not allow."""
 NONCES_LIVE = timedelta(minutes=2)  # at least; Discord speaks of "the past few minutes"

@@ -142,10 +142,11 @@ class RedisInbox(InboxStore):
         keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
         # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
-        script, given = "release", dict[str, Argument](pause=0)
+        script, given = "release", dict[str, Argument](pause=0, counts=False)
         try:
             yield task
-            if task.cancelled.reason is not Interruption.LOST:
+            given["counts"] = task.cancelled.reason is Interruption.LOST
+            if not given["counts"]:
                 script, given = "settle", {}
         except Exception as error:
             script, given = self._failure(lease, error)
@@ -334,7 +335,7 @@ class RedisInbox(InboxStore):
     def _failure(self, lease: Lease, error: Exception) -> tuple[str, dict[str, Argument]]:
         """Return what to do after a failure; only our own errors are sentences that quote nobody."""
         if isinstance(error, ShutOut):
-            return "release", {"pause": self._delayed(min(error.wait, self._delays[-1]))}
+            return "release", {"pause": self._delayed(min(error.wait, self._delays[-1])), "counts": False}
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             return "bury", {"reason": reason, "words": self._kept_words(lease.task)}

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
-from adapters.slack.poster import Place, ThreadPoster, find_answer
+from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
@@ -31,7 +31,6 @@ _NOTHING: Json = {}
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
 _QUOTED = (*_SAID, "bot_message")
 _DELETED, _CHANGED = "message_deleted", "message_changed"
-REMAINS = "tombstone"  # a message that was deleted, and began a thread
 EVERYONE = "everyone"
 _TOKEN = re.compile(r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>(?P<after>[:,]?)")
 _ADDRESSED = re.compile(  # whom a mention is for: a person, a group of them, or everyone in some sense

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
 from adapters.chat.intake import LATEST
 from adapters.slack.api import PAGE, PAGES, Denied, ask, pages
-from adapters.slack.events import PLATFORM, REACTION, REMAINS, Json, line_of, read_event
+from adapters.slack.events import PLATFORM, REACTION, Json, line_of, read_event
+from adapters.slack.poster import REMAINS
 from core.errors import Gone, Rejected
 from core.model import MessageRef, ThreadRef
 

@@ -24,7 +24,7 @@ from adapters.chat.intake import FoundAnswer
 from adapters.chat.platform import REMARK, Part, Posted, nonce
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
 from adapters.slack.dialect import STOP, blocks_of
-from core.errors import PostingFailed, Unreachable
+from core.errors import Gone, PostingFailed, Unreachable
 from core.events import unobserved
 from core.model import Answer, Claim, MessageRef, Question
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 15  # messages; Slack gives some apps no more
 EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
 LONGEST = 20  # messages of an answer
+REMAINS = "tombstone"  # a message that was deleted, and began a thread
 IS_STREAMING = "streaming_state_conflict"
 BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 
@@ -56,9 +57,12 @@ def nonce_of(message: Mapping[str, Any]) -> str | None:
     return str(cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce"))
 
 
-async def said_in(place: Place, oldest: str) -> Sequence[Mapping[str, Any]]:
-    """Return what was said in the thread from a time on, with what it bears. Raises `PostingFailed`."""
-    where = {"channel": place.channel, "ts": place.thread, "oldest": oldest, "limit": LOOKED_AT}
+async def said_in(place: Place, oldest: str, inclusive: str = "false") -> Sequence[Mapping[str, Any]]:
+    """Return what was said in the thread after a time, or *inclusive* of it, with what it bears.
+
+    Raises `PostingFailed`.
+    """
+    where = {"channel": place.channel, "ts": place.thread, "oldest": oldest, "limit": LOOKED_AT, "inclusive": inclusive}
     found = await ask(place.workspace.once, "conversations.replies", **where, include_all_metadata="true")
     return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
 
@@ -169,10 +173,12 @@ async def find_answer(place: Place, message: MessageRef, revision: int) -> Found
     """Return what the bot has answered to a message; None where that may stand further on than can be read.
 
     A stream that nobody has ended bears no mark. It is the first message of an answer, and belongs to what somebody
-    asked last before it. Raises `PostingFailed`.
+    asked last before it. Raises `PostingFailed`, and of these `Gone` where the message was deleted since it was read.
     """
     marks = {nonce(message, REMARK, revision), *(nonce(message, at) for at in range(REMARK, LONGEST))}
-    said, me = await said_in(place, place.asked), place.workspace.bot_user_id
+    said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
+    if not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
+        raise Gone("the message was deleted")
     found, is_finished, is_last = list[MessageRef](), True, True
     for one in said:
         ts, known, text = str(one["ts"]), nonce_of(one), str(one.get("text") or "")

@@ -18,7 +18,6 @@ from core.model import (
     Claim,
     Delivery,
     Drafted,
-    MessageRef,
     PartialAnswer,
     Progress,
     Reaction,
@@ -56,10 +55,10 @@ class PlainSurface:
         self._out.flush()
         return Delivery()
 
-    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+    async def react(self, claim: Claim, reaction: Reaction) -> None:
         """The warning stands in front of the text already."""
 
-    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+    async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Nothing was marked."""
 
     def _text(self, answer: Answer) -> str:

@@ -16,7 +16,7 @@ from adapters.chat.platform import ChatPlatform, Destination, Part, Posted
 from adapters.discord.dialect import DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from core.messages import MENTION_TO_CONTINUE, NO_CONTEXT
-from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Withdrawal
+from core.model import Claim, Delivery, Progress, Reaction, Withdrawal
 from core.ports import Deliveries
 
 MOMENT = 0.05  # seconds that the platform takes for a request
@@ -67,10 +67,10 @@ class Wall:
         """Say nothing."""
         return Delivery()
 
-    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+    async def react(self, claim: Claim, reaction: Reaction) -> None:
         """Mark nothing."""
 
-    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+    async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Nothing was marked."""
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:

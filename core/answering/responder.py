@@ -92,7 +92,7 @@ class Responder:
             if admitted.telling is Telling.WORDS:
                 await self._refuse(claim, surface, admitted.sentence)
             elif admitted.telling is Telling.MARK:
-                await surface.react(message, Reaction.LIMIT)
+                await surface.react(claim, Reaction.LIMIT)
         else:
             with expiring(claim.cancelled, self.agent.limits.longest - claim.spent):
                 answer = await self._counted(claim, surface, conversation, admitted)
@@ -128,8 +128,8 @@ class Responder:
         It is nothing where another worker has the question by now: whatever that one does shall stand.
         The mark of an earlier try is taken away first, and an *outcome* that is none marks it anew.
         """
-        if (claim.is_redelivered or claim.delivery.is_marked) and await self._holds(claim):
-            await surface.unreact(claim.message, Reaction.WARNING)
+        if claim.is_redelivered or claim.delivery.is_marked:
+            await surface.unreact(claim, Reaction.WARNING)
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
@@ -139,8 +139,8 @@ class Responder:
 
     async def _refuse(self, claim: Claim, surface: Surface, sentence: str) -> None:
         """Tell the asker why there is no answer, and note what stands of one to earlier words."""
-        if claim.delivery.is_marked and await self._holds(claim):
-            await surface.unreact(claim.message, Reaction.WARNING)
+        if claim.delivery.is_marked:
+            await surface.unreact(claim, Reaction.WARNING)
         delivery = await surface.refuse(claim, sentence)
         self.observer(Passed(claim.message, Step.SHOWN))
         await self._is_noted(claim, delivery)
@@ -150,7 +150,7 @@ class Responder:
         delivery = delivery.model_copy(update={"is_marked": True})
         if not await self._is_noted(claim, delivery):
             return Delivery()
-        await surface.react(claim.message, Reaction.WARNING)
+        await surface.react(claim, Reaction.WARNING)
         return delivery
 
     async def _is_noted(self, claim: Claim, delivery: Delivery) -> bool:
@@ -158,9 +158,6 @@ class Responder:
         if self.deliveries is None:
             return True
         return await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
-
-    async def _holds(self, claim: Claim) -> bool:
-        return self.deliveries is None or await self.deliveries.holds(claim)
 
     async def _conversation(self, claim: Claim) -> Conversation | None:
         """Return what is remembered, if it can be read.

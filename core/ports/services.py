@@ -14,7 +14,6 @@ from core.model import (
     Document,
     EmbeddedPassage,
     IndexQuery,
-    MessageRef,
     ModelTurn,
     Outline,
     Passage,
@@ -196,12 +195,15 @@ class Surface(Protocol):
         """
         ...
 
-    async def react(self, to: MessageRef, reaction: Reaction) -> None:
-        """Mark a message; doing it twice is no error. Raises nothing: a mark that cannot be set is left out."""
+    async def react(self, claim: Claim, reaction: Reaction) -> None:
+        """Mark a question; doing it twice is no error.
+
+        Raises nothing: a mark that cannot be set is left out, and so is that of a claim that is lost.
+        """
         ...
 
-    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
-        """Take a mark of ours away, if it is there. Raises nothing."""
+    async def unreact(self, claim: Claim, reaction: Reaction) -> None:
+        """Take a mark of ours away, if it is there and the claim is not lost. Raises nothing."""
         ...
 
 

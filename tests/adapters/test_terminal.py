@@ -255,7 +255,7 @@ async def test_a_failure_stands_behind_a_warning(failed: Answer) -> None:
 
     for surface in (ScreenSurface(screen.console), PlainSurface(out)):
         await surface.reply(CLAIM, items(failed))
-        await surface.react(CLAIM.question.message, Reaction.WARNING)
+        await surface.react(CLAIM, Reaction.WARNING)
 
     assert screen.lines()[0].startswith("⚠️ ")
     assert out.getvalue().startswith("⚠️ ")

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from adapters.chat.intake import FoundAnswer
-from core.errors import RateLimited
+from core.errors import Gone, RateLimited
 from core.model import Answer, Claim, MessageRef, Progress, Status
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack, OnSlackByEdits
@@ -97,6 +97,20 @@ async def test_nothing_is_found_of_an_answer_that_was_deleted(scene: AnyStanding
     scene.clear(claim)
 
     assert await scene.found(claim) == (None if scene.counts() else FoundAnswer())
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+async def test_a_question_that_was_deleted_meanwhile_is_not_answered_any_more(
+    scene: AnyStanding, is_begun: bool
+) -> None:
+    """Its words may have been read before, by whoever reads what was said while nobody heard it."""
+    claim = scene.asks()
+    if is_begun:
+        await broken_off(scene, claim)
+    scene.delete(claim)
+
+    with pytest.raises(Gone):
+        await scene.found(claim)
 
 
 async def test_a_platform_that_is_busy_has_not_said_that_there_is_none(scene: AnyStanding) -> None:

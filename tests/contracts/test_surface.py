@@ -230,11 +230,11 @@ async def test_a_warning_is_there_once_and_can_be_taken_away(chat: ChatPlatform)
     claim = await chat.asks()
     await chat.surface.reply(claim, progress(*WRITTEN))
 
-    await chat.surface.react(claim.message, Reaction.WARNING)
-    await chat.surface.react(claim.message, Reaction.WARNING)
+    await chat.surface.react(claim, Reaction.WARNING)
+    await chat.surface.react(claim, Reaction.WARNING)
     warned = chat.warnings(claim)
-    await chat.surface.unreact(claim.message, Reaction.WARNING)
-    await chat.surface.unreact(claim.message, Reaction.WARNING)
+    await chat.surface.unreact(claim, Reaction.WARNING)
+    await chat.surface.unreact(claim, Reaction.WARNING)
 
     assert (warned, chat.warnings(claim)) == (1, 0)
 
@@ -254,7 +254,7 @@ async def test_nothing_is_shown_any_more_once_nobody_wants_the_answer(chat: Chat
     with pytest.raises(asyncio.CancelledError):
         await replying
     before = chat.stands(claim)
-    await chat.surface.react(claim.message, Reaction.WARNING)
+    await chat.surface.react(claim, Reaction.WARNING)
 
     assert (chat.stands(claim), "cheese" in before[0]) == (before, False)
 
@@ -417,8 +417,10 @@ async def test_who_has_lost_a_question_changes_nothing_any_more(chat: ChatPlatfo
         await chat.surface.reply(replace(claim, attempt=2), progress(*WRITTEN))
     with pytest.raises(LeaseLost):
         await chat.surface.withdraw(Withdrawal(claim.message, attempt=2, delivery=chat.notes.written[-1]))
+    for mark in Reaction:
+        await chat.surface.react(claim, mark)
 
-    assert chat.changes() == before
+    assert (chat.changes(), chat.warnings(claim)) == (before, 0)
 
 
 async def test_a_wait_that_the_platform_asks_for_is_told(chat: ChatPlatform) -> None:

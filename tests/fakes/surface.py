@@ -48,13 +48,13 @@ class RecordingSurface:
         self.refused.append(sentence)
         return Delivery()
 
-    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+    async def react(self, claim: Claim, reaction: Reaction) -> None:
         """Keep the reaction."""
-        self.reactions.append((to, reaction))
+        self.reactions.append((claim.message, reaction))
 
-    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+    async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Keep it no more."""
-        self.reactions = [each for each in self.reactions if each != (to, reaction)]
+        self.reactions = [each for each in self.reactions if each != (claim.message, reaction)]
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Keep what was to be taken back."""

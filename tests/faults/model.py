@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from core.events import unobserved
 from tests.servers.openai import ChatServer, Cut, ScriptedAnswer, Stall
 
 SHORT, LONG = 8, 400
@@ -37,7 +38,7 @@ class NumberingModel(ChatServer):
     """Searches, then writes the words of its answer; the questions have a number in them.
 
     `troubles` says in which answers something goes wrong in the middle, once; `reached` tells when one hangs there, or
-    when a `slow` one begins.
+    when a `slow` one begins. Whoever keeps a journal is `told` each time that it is given a question.
     """
 
     def __init__(self) -> None:
@@ -46,6 +47,7 @@ class NumberingModel(ChatServer):
         self.troubles: dict[int, Cut | Stall] = {}
         self.reached: dict[int, asyncio.Event] = {}
         self.slow: set[int] = set()
+        self.told: Callable[[str], object] = unobserved
         self._stalling: list[int] = []
         self._searches, self._writings = Counter[int](), Counter[int]()
 
@@ -68,6 +70,7 @@ class NumberingModel(ChatServer):
         asked = [str(message["content"]) for message in body["messages"] if message["role"] == "user"]
         number = number_of(asked[-1])
         (self._searches if usual.calls else self._writings)[number] += 1
+        self.told(f"given to the model: q{number}, to {'search' if usual.calls else 'write'}")
         if usual.calls:
             return usual
         pieces = list(_pieces(words(number)))

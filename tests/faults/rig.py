@@ -335,6 +335,7 @@ async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) ->
         processes = folder / "processes"
         processes.mkdir(parents=True)
         record, attention = Record(), Attention()
+        model.told = record.tell
         host = Host(processes, record.take, disturbed=attention.disturb)
         await stack.enter_async_context(host.open())
         running = Rig(host, store, model, cohere, qdrant, discord, slack, record, attention, fsync)

@@ -48,7 +48,7 @@ class ClosedSurface(RecordingSurface):
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Mark the question, as no answer can be read."""
         await super().reply(claim, progress)
-        await self.react(claim.message, Reaction.WARNING)
+        await self.react(claim, Reaction.WARNING)
         return Delivery()
 
 
@@ -311,7 +311,7 @@ async def test_a_later_try_that_finds_an_answer_takes_the_warning_away(script: S
 async def test_an_answer_that_is_shown_again_takes_the_warning_away(script: Script) -> None:
     """A second process found no answer while the first one, which had one, was frozen."""
     desk = Desk(script())
-    await desk.surface.react(question().message, Reaction.WARNING)
+    await desk.surface.react(Claim(question()), Reaction.WARNING)
     await desk.repeat(turn_of("What is a robot?", id="m1"), attempt=2)
 
     [shown] = desk.surface.shown
@@ -322,7 +322,7 @@ async def test_an_answer_that_is_shown_again_takes_the_warning_away(script: Scri
 async def test_a_first_try_looks_for_no_warning(script: Script) -> None:
     """There is none yet, and every call to a platform counts."""
     desk = Desk(script(*ANSWERED))
-    await desk.surface.react(question().message, Reaction.WARNING)
+    await desk.surface.react(Claim(question()), Reaction.WARNING)
 
     await desk.ask()
 

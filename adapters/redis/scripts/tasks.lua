@@ -40,9 +40,9 @@ local function conclude_task(ref, thread, state)
   dequeue(thread, ref)
 end
 
--- Lets a question wait that somebody had who did not come to its end, as if it had not been taken.
-local function give_back(ref)
-  redis.call('HINCRBY', key('question', ref), 'attempts', -1)
+-- Lets a question wait that somebody had who did not come to its end; unless it `counts`, as if it had not been taken.
+local function give_back(ref, counts)
+  if not counts then redis.call('HINCRBY', key('question', ref), 'attempts', -1) end
   local first = tonumber(redis.call('HGET', key('question', ref), 'first') or '0')
   set_state(ref, 'waiting', 'first', first > 0 and math.min(first - now(), 0) or first)
 end
@@ -254,13 +254,14 @@ function script.settle(ref, thread, entry, fence, revision)
   return true
 end
 
--- Returns a question to whoever is next, after a `pause` of milliseconds if there is one.
-function script.release(ref, thread, entry, fence, revision, pause)
+-- Returns a question to whoever is next, after a `pause` of milliseconds if there is one. It `counts` as an attempt where
+-- the time of the lease was over before: a model may have been asked, and will be again.
+function script.release(ref, thread, entry, fence, revision, pause, counts)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
   redis.call('HSET', key('question', ref), 'begun', 1)
   if let_go(ref, thread, entry, change) then return true end
-  give_back(ref)
+  give_back(ref, counts)
   if pause > 0 then delay(thread, pause) else offer(thread) end
   return true
 end

@@ -116,7 +116,7 @@ async def test_a_question_in_a_forum_post_is_answered_and_marked_inside(discord:
     claim = in_place(discord.claim(asked), post, asked)
 
     await discord.surface.reply(claim, progress(ANSWER))
-    await discord.surface.react(claim.message, Reaction.WARNING)
+    await discord.surface.react(claim, Reaction.WARNING)
 
     assert len(discord.server.platform.messages_in(post, by=discord.server.bot)) == 1
     assert set(asked.reactions) == {"⚠️"}
@@ -359,7 +359,7 @@ async def test_a_mark_that_cannot_be_put_now_is_left_out(discord: OnDiscord) -> 
     claim = await discord.asks()
     discord.server.faults.break_("PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", Reset())
 
-    await discord.surface.react(claim.message, Reaction.WARNING)
+    await discord.surface.react(claim, Reaction.WARNING)
 
     assert discord.warnings(claim) == 0
 

@@ -305,7 +305,7 @@ async def test_a_workspace_that_the_bot_is_not_in_is_no_failure(slack: OnSlack) 
     elsewhere = replace(claim, question=claim.question.model_copy(update={"message": there}))
 
     delivery = await slack.surface.reply(elsewhere, progress(ANSWER))
-    await slack.surface.react(there, Reaction.WARNING)
+    await slack.surface.react(elsewhere, Reaction.WARNING)
     await slack.surface.withdraw(Withdrawal(there, delivery=Delivery(messages=(there,))))
 
     assert (delivery, slack.refused, slack.stands(claim)) == (Delivery(), [elsewhere.message], [])
