@@ -70,6 +70,7 @@ PROMISES = {
     "paused": "Where moderators have paused the bot, it answers nothing, and says so.",
     "silent-channels": "In a channel where it is switched off, the bot answers nothing, and everywhere else it does.",
     "bounded-asking": "Nobody can ask so much that others wait, and whoever tries is told when to go on.",
+    "budgets-are-told": "Moderators hear once in a period that a budget is nearly used up, and once that it is.",
     "stops-count": "A stop reaches the answer, wherever it is written.",
     "queue-is-known": "How many questions wait is known at every moment.",
     "one-vote-each": "A reader has one vote on an answer, the last one.",

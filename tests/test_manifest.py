@@ -37,6 +37,7 @@ NEEDED = {
 """One thing that each scope is needed for; all else that the bot does needs one of these or none."""
 FREE = {"auth.test", "views.open", "views.publish", "views.update", "apps.connections.open", "oauth.v2.access"}
 FAMILIES = {
+    "users": "users:read",
     "chat": "chat:write",
     "agents": "chat:write",
     "reactions": "reactions:write",

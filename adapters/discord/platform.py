@@ -18,7 +18,15 @@ from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Post
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.events import DIRECT_MESSAGES
 from adapters.discord.limits import Throttle, low_priority
-from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
+from adapters.discord.poster import (
+    NO_PLACE,
+    ChannelPoster,
+    find_lost,
+    said_in,
+    tell_moderators,
+    translated,
+    unknown_messages,
+)
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
 from adapters.discord.tags import tag_answered
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, StoreUnavailable
@@ -35,6 +43,7 @@ from core.model import (
     Status,
     WaitNotice,
     Withdrawal,
+    WorkspaceRef,
 )
 from core.ports import PolicyStore
 
@@ -180,6 +189,11 @@ class DiscordChat(ChatPlatform):
         """Take a mark of ours away."""
         if (me := self.client.user) is not None:
             await self._mark(to, lambda message: message.remove_reaction(EMOJI[reaction], me))
+
+    async def alert(self, home: WorkspaceRef, part: Part, nonce: str) -> None:
+        """Tell them where Discord speaks to moderators, or the owner; nobody moderates direct messages."""
+        if home.workspace != DIRECT_MESSAGES:
+            await tell_moderators(self.client, int(home.workspace), part, nonce, is_named=True)
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
         """Return the id of what replies to a message with the words of a notice."""

@@ -26,6 +26,7 @@ from core.model import (
     SearchFailed,
     Searching,
     Waiting,
+    WorkspaceRef,
     without_controls,
 )
 
@@ -61,6 +62,9 @@ class PlainSurface:
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Nothing was marked."""
+
+    async def alert(self, home: WorkspaceRef, sentence: str) -> None:
+        """Nobody moderates a terminal."""
 
     def _text(self, answer: Answer) -> str:
         return plain(answer)

@@ -157,7 +157,7 @@ class TimedSurface:
         self._reply = surface.reply
         self._metrics = metrics
         self.react, self.unreact, self.withdraw = surface.react, surface.unreact, surface.withdraw
-        self.refuse = surface.refuse
+        self.refuse, self.alert = surface.refuse, surface.alert
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw an answer, and note when there is something to read for the first time."""

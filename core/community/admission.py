@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from hashlib import sha256
@@ -86,9 +86,12 @@ class Admission:
             reached = await self.quota.would_reach(self._reservation(question, policy, ONE_QUESTION))
         return reached is None
 
-    async def settle(self, reservation: Reservation, spent: Cost) -> Sequence[BudgetAlert]:
-        """Count what an answer has cost; return what moderators should hear. Raises `StoreUnavailable`."""
-        return await self.quota.settle(reservation, spent)
+    async def settle(self, reservation: Reservation, spent: Cost, *, is_heard: bool = True) -> Sequence[BudgetAlert]:
+        """Count what an answer has cost; return what moderators should hear. Raises `StoreUnavailable`.
+
+        Where nobody can tell them, that is kept for the next time.
+        """
+        return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
 
     async def _policy(self, question: Question) -> Policy:
         with suppress(StoreUnavailable):

@@ -40,9 +40,12 @@ from core.messages.answers import (
     UNTITLED,
     UPDATED,
     WARNING,
-    limit_reached,
     no_context,
     not_in_selection,
+)
+from core.messages.budgets import (
+    budget_alert,
+    limit_reached,
 )
 from core.messages.commands import (
     AWAY,

@@ -112,10 +112,11 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class BudgetAlert:
-    """A community has used so many percent of a budget, which is said once for each period."""
+    """A community has used so many percent of a budget, which is said once for each period, that ends *until* then."""
 
     budget: Budget
     percent: int
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,12 @@ class DiscordCommunity:
         await self.until(lambda: shown.modal, what="a form")
         return await self._told(self.server.submit(self.ada, shown, {"question": question}))
 
+    def alerts(self) -> list[str]:
+        """Read what was said to the owner, who is told of which guild it is."""
+        place, beginning = self.server.dm(self.server.platform.owner).id, f"{self.guild.name}: "
+        said = [one.content for one in self.server.platform.messages.values() if one.channel_id == place]
+        return [text.removeprefix(beginning) for text in said if text.startswith(beginning)]
+
     def refuse(self, *, the_token: bool) -> None:
         """Give the bot another one."""
         self.server.token = "another token" if the_token else TOKEN

@@ -211,6 +211,11 @@ class SlackCommunity:
         assert form is not None
         return await self._told(self.ada, lambda: self.server.submit(self.ada, form, {QUESTION: question}))
 
+    def alerts(self) -> list[str]:
+        """Read the direct messages of the one admin."""
+        place = self.server.direct(self.workspace, self.moderator)
+        return [one.shown for one in self.server.messages(place, by=self.workspace.bot)]
+
     def refuse(self, *, the_token: bool) -> None:
         """Refuse every call."""
         if the_token:
