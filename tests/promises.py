@@ -71,6 +71,8 @@ PROMISES = {
     "silent-channels": "In a channel where it is switched off, the bot answers nothing, and everywhere else it does.",
     "bounded-asking": "Nobody can ask so much that others wait, and whoever tries is told when to go on.",
     "budgets-are-told": "Moderators hear once in a period that a budget is nearly used up, and once that it is.",
+    "own-data-is-shown": "People see what they can still ask, and how much is kept of them, and nobody else sees it.",
+    "spending-is-known": "Moderators see what their community has used, and the limits that hold there.",
     "stops-count": "A stop reaches the answer, wherever it is written.",
     "queue-is-known": "How many questions wait is known at every moment.",
     "one-vote-each": "A reader has one vote on an answer, the last one.",

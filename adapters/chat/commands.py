@@ -92,7 +92,10 @@ Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; without an `act` it asks a question. It is on every platform, unless it is `only_on` one."""
+    """A command; without an `act` it asks a question. It is on every platform, unless it is `only_on` one.
+
+    What one that *is personal* says is told only where nobody else can see it.
+    """
 
     name: str
     description: str
@@ -100,6 +103,7 @@ class Command:
     options: tuple[Option, ...] = ()
     for_moderators: bool = False
     only_on: str = ""
+    is_personal: bool = False
 
 
 async def carried_out(act: Callable[[], Awaitable[str | None]], tell: Tell) -> None:
@@ -170,6 +174,15 @@ async def _forget(context: CommandContext, values: Values) -> str:
     return messages.thread_forgotten(was_there=await context.services.self_help.forget_thread(asker, context.thread))
 
 
+async def _me(context: CommandContext, _: Values) -> str:
+    """Return what is left of somebody's budgets where they are, and what is kept of them."""
+    services, person = context.services, context.person.id
+    spending = await services.admission.spending(context.homes[0], person_id=person)
+    kept = await services.self_help.kept(context.homes, person)
+    said = messages.person_kept(kept.turns, kept.waiting, kept.votes)
+    return "\n".join([*messages.left_lines(spending), said, context.forms.forget])
+
+
 async def _status(context: CommandContext, values: Values) -> str:
     return "\n".join(await status_lines(context, page=int(values.get("page", 1))))
 
@@ -183,6 +196,7 @@ async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[st
         return log or [messages.NO_ENTRIES]
     return [
         *messages.policy_lines(status.policy, drawing),
+        *messages.spending_lines(await services.admission.spending(actor.home)),
         *messages.count_lines(await services.votes.count(actor.home), await services.inbox.waiting(), context.lacking),
         *log,
     ]
@@ -314,6 +328,7 @@ COMMANDS = (
     Command("sources", "Where the last answer here came from.", shown_sources),
     Command("documents", "What I can search: sources, their pages and chapters.", _documents, (_LATER_SOURCES,)),
     Command("forget", "Remove what I remember about you or about this thread.", _forget, (_WHAT_OF_MINE,)),
+    Command("me", "What you can still ask, and what I keep of you; only you see it.", _me, is_personal=True),
     Command("help", "What I can do.", _help),
     Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
     _order("status", "Whether I'm answering, what readers think, and what moderators did.", _status, (_EARLIER,)),

@@ -246,6 +246,11 @@ class RedisVotes:
         """Remove what a person has thought."""
         return await self._run("forget_votes", VOTES.format(home), person=quote(person_id, safe=""))
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Count what a person has thought."""
+        person = quote(person_id, safe="")
+        return await self._run("count_of", VOTES.format(home), person=person, life=self._life)
+
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
         return await self._run("forget_votes", VOTES.format(home), person="")

@@ -123,6 +123,7 @@ class Platform(ABC):
             channel_cursor=stores.channel_cursor,
             moderation=moderation,
             self_help=SelfHelp(stores.conversations, forgetting, moderation, inbox),
+            admission=admission,
             askers=partial(askers, stores.conversations, inbox),
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,

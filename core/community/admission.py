@@ -16,13 +16,17 @@ from core.messages import BUSY, CLOSED, PAUSED, STRANGERS_READ, SWITCHED_OFF, li
 from core.model import (
     Budget,
     BudgetAlert,
+    BudgetUse,
     Claim,
     Cost,
+    Holder,
     Policy,
     Question,
     Reached,
     Reservation,
+    Spending,
     Telling,
+    WorkspaceRef,
     within,
 )
 from core.ports import Dedup, Membership, PolicyStore, Quota
@@ -92,6 +96,18 @@ class Admission:
         Where nobody can tell them, that is kept for the next time.
         """
         return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
+
+    async def spending(self, home: WorkspaceRef, *, person_id: str = "") -> Spending:
+        """Return what a community has spent, and a person in it if one is named. Raises `StoreUnavailable`."""
+        at, policy = self.now().astimezone(self.zone), await self.policies.load(home)
+        budgets, spent = within(self.budgets, policy.budgets), await self.quota.spent(home, at, person_id=person_id)
+        uses = [
+            BudgetUse(each, spent[each.holder, each.period].of(each.measure), each.period.around(at)[1])
+            for each in budgets
+            if (each.holder, each.period) in spent
+        ]
+        of_community = {period: cost for (holder, period), cost in spent.items() if holder is Holder.COMMUNITY}
+        return Spending(of_community, budgets, tuple(uses))
 
     async def _policy(self, question: Question) -> Policy:
         with suppress(StoreUnavailable):

@@ -34,6 +34,15 @@ class Forgotten:
     votes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class PersonalData:
+    """How much is kept of somebody: turns, questions that wait or could be tried again, and votes."""
+
+    turns: int = 0
+    waiting: int = 0
+    votes: int = 0
+
+
 @dataclass
 class Forgetting:
     """Knows every place where something of people is kept. Raises `StoreUnavailable`."""
@@ -48,6 +57,12 @@ class Forgetting:
         await self.waiting.forget_person(home, person_id)
         turns = await self.conversations.forget_person(home, person_id)
         return Forgotten(turns, await self.votes.forget_person(home, person_id))
+
+    async def kept(self, home: WorkspaceRef, person_id: str) -> PersonalData:
+        """Return how much there is of a person in a workspace."""
+        turns = await self.conversations.count_person(home, person_id)
+        waiting = await self.waiting.count_person(home, person_id)
+        return PersonalData(turns, waiting, await self.votes.count_person(home, person_id))
 
     async def place(self, place: AnyPlace) -> int:
         """Remove all that anybody asked in a place; return the number of conversations. What is set there stays.
@@ -229,3 +244,9 @@ class SelfHelp:
         """Remove all of somebody in these places, each named once."""
         gone = [await self.forgetting.person(home, person_id) for home in homes]
         return Forgotten(sum(each.turns for each in gone), sum(each.votes for each in gone))
+
+    async def kept(self, homes: Iterable[WorkspaceRef], person_id: str) -> PersonalData:
+        """Return how much is kept of somebody in these places, each named once."""
+        found = [await self.forgetting.kept(home, person_id) for home in homes]
+        turns, waiting = sum(each.turns for each in found), sum(each.waiting for each in found)
+        return PersonalData(turns, waiting, sum(each.votes for each in found))

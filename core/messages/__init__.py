@@ -45,7 +45,9 @@ from core.messages.answers import (
 )
 from core.messages.budgets import (
     budget_alert,
+    left_lines,
     limit_reached,
+    spending_lines,
 )
 from core.messages.commands import (
     AWAY,
@@ -79,6 +81,7 @@ from core.messages.commands import (
     not_understood,
     outline_lines,
     person_forgotten,
+    person_kept,
     privacy,
     thread_forgotten,
 )

@@ -1,14 +1,16 @@
-"""What people read of limits and budgets: that they are reached, and that moderators should know."""
+"""What people read of limits and budgets: what is used, what is left, and that they are reached, or nearly so."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from core.messages.wording import counted, moment
-from core.model import BudgetAlert, Holder, Measure, Period, Reached
+from core.messages.wording import counted, joined, moment
+from core.model import Budget, BudgetAlert, Holder, Measure, Period, Reached, Spending
 
 NOW = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
+EACH = {Period.MINUTE: "a minute", Period.DAY: "a day", Period.MONTH: "a month"}
 USED_UP = 100  # percent
 AGAIN = "You can ask again in {}."
 
@@ -36,15 +38,47 @@ def budget_alert(alert: BudgetAlert) -> str:
     )
 
 
-def _amount(measure: Measure, number: float) -> str:
-    """Return how much something is; the currency is that of the prices, which nobody here knows."""
-    match measure:
-        case Measure.QUESTIONS:
-            return counted(round(number), "question")
-        case Measure.TOKENS:
-            return counted(round(number), "token")
-        case Measure.MONEY:
-            return f"{number:,.2f} in money"
+def spending_lines(spending: Spending) -> Iterator[str]:
+    """Return what a community has used today and this month, of which budgets, and what the limits of others are."""
+    for period, cost in spending.of_community.items():
+        limits = {each.measure: each.most for each in _budgets(spending, Holder.COMMUNITY, period)}
+        used = [
+            _amount(measure, cost.of(measure), of=limits.get(measure))
+            for measure in Measure
+            if measure is Measure.QUESTIONS or measure in limits or cost.of(measure)
+        ]
+        yield f"Used {NOW[period]}: {joined(used)}."
+    for holder in (Holder.PERSON, Holder.THREAD, Holder.CHANNEL):
+        found = [each for period in EACH for each in _budgets(spending, holder, period)]
+        if found:
+            limits = joined([f"{_amount(each.measure, each.most)} {EACH[each.period]}" for each in found])
+            yield f"For each {holder}: at most {limits}."
+
+
+def left_lines(spending: Spending) -> Iterator[str]:
+    """Return what somebody has left of their own budgets, and which one of the community's is used up."""
+    for use in spending.uses:
+        budget, again = use.budget, f"It starts over {moment(use.until)}."
+        if budget.holder is Holder.PERSON:
+            left = _amount(budget.measure, use.left, of=budget.most)
+            yield f"What you have left {NOW[budget.period]}: {left}. {again}"
+        elif not use.left:
+            limit = _amount(budget.measure, budget.most)
+            yield f"This community has used up its limit of {limit} for {NOW[budget.period]}. {again}"
+    if not any(use.budget.holder is Holder.PERSON for use in spending.uses):
+        yield "You have no limit of your own for a day or a month."
+
+
+def _budgets(spending: Spending, holder: Holder, period: Period) -> Sequence[Budget]:
+    return [each for each in spending.budgets if (each.holder, each.period) == (holder, period)]
+
+
+def _amount(measure: Measure, number: float, *, of: float | None = None) -> str:
+    """Return how much something is, *of* how much; the currency is that of the prices, which nobody here knows."""
+    if measure is Measure.MONEY:
+        return f"{number:,.2f} in money" if of is None else f"{number:,.2f} of {of:,.2f} in money"
+    whole = counted(round(number if of is None else of), measure.removesuffix("s"))
+    return whole if of is None else f"{round(number):,} of {whole}"
 
 
 def _wait(wait: timedelta) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -135,6 +135,29 @@ class Reached:
     def name(self) -> str:
         """What is told once, until it lifts."""
         return f"{self.budget.name} held" if self.is_passing else self.budget.name
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """How much of a budget was spent in the period that goes on *until* then."""
+
+    budget: Budget
+    spent: float
+    until: datetime
+
+    @property
+    def left(self) -> float:
+        """What may still be spent."""
+        return max(self.budget.most - self.spent, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a community has spent, the *budgets* that hold there, and how far those are used that can be told."""
+
+    of_community: Mapping[Period, Cost]
+    budgets: tuple[Budget, ...] = ()
+    uses: tuple[BudgetUse, ...] = ()
 
 
 class Telling(StrEnum):

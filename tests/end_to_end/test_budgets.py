@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
 from core.messages import budget_alert
+from core.messages.wording import moment
 from core.model import Budget, BudgetAlert, Holder, Period
 from tests.end_to_end.community import ANSWER, Town
 
@@ -30,3 +32,41 @@ async def test_moderators_are_told_once_that_a_budget_is_nearly_used_up_and_once
 
     told = [budget_alert(BudgetAlert(ALL_DAY, percent, end)) for percent in (80, 100)]
     assert town.community.alerts() == told
+
+
+@pytest.mark.promise("own-data-is-shown")
+async def test_people_see_what_they_have_left_and_what_is_kept_of_them_alone(town: Town) -> None:
+    """Of nobody else, and also where a budget of the community is used up."""
+    start = Period.DAY.around(datetime.now(UTC))[1]
+    async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day, community 2 questions day"):
+        for name in ("Ada", "Bob"):
+            asked = town.community.ask(by=name)
+            await town.sees(asked, ANSWER)
+            await town.remembers(asked)
+        before = len(town.community.public())
+        told = (await town.community.command("me")).split("\n")
+        after = len(town.community.public())
+
+    again = f"It starts over {moment(start)}."
+    assert [line.replace("*", "") for line in told[:3]] == [
+        f"What you have left today: 4 of 5 questions. {again}",
+        f"This community has used up its limit of 2 questions for today. {again}",
+        "What I keep of you here: 1 question with the answers, and 0 votes.",
+    ]
+    assert (len(told), after - before) == (4, 0)
+
+
+@pytest.mark.promise("spending-is-known")
+async def test_moderators_see_what_their_community_has_used(town: Town) -> None:
+    """With the limits that hold."""
+    async with town.bot(FOOTNOTE_BUDGETS="person 50 questions day, community 2000 questions day"):
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        status = (await town.community.command("status", moderates=True)).split("\n")
+
+    used, month, limits = status[1:4]
+    assert re.fullmatch(r"Used today: 1 of 2,000 questions and [1-9]\d* tokens\.", used)
+    assert re.fullmatch(r"Used this month: 1 question and [1-9]\d* tokens\.", month)
+    assert limits == "For each person: at most 10 questions a minute and 50 questions a day."
+    assert status[4] == "For each thread: at most 20 questions a minute."

@@ -189,6 +189,10 @@ function script.count(life)
   return {helpful, redis.call('ZCOUNT', PREFIX .. 'unhelpful', after, '+inf')}
 end
 
+function script.count_of(person, life)
+  return redis.call('ZCOUNT', PREFIX .. 'person:' .. person, '(' .. now() - life, '+inf')
+end
+
 -- Removes the votes of a person, or of everybody if that is empty; returns how many there were.
 function script.forget_votes(person)
   local gone = 0
