@@ -24,7 +24,19 @@ from core.errors import (
     RetrievalUnavailable,
     StoreUnavailable,
 )
-from core.model import QUESTION_LIMIT, Actor, AskedAgain, Outline, Scope, Stopped, Vote
+from core.model import (
+    QUESTION_LIMIT,
+    Actor,
+    AskedAgain,
+    Budget,
+    Holder,
+    Measure,
+    Outline,
+    Period,
+    Scope,
+    Stopped,
+    Vote,
+)
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -36,6 +48,7 @@ Values: TypeAlias = Mapping[str, Any]
 """What was chosen, by the names of the options: a text, a number, a bool, or an id; what was left out is not there."""
 
 MOST_PAGES = 100  # of a list
+MOST_BUDGET = 1_000_000_000
 
 
 class Kind(StrEnum):
@@ -237,6 +250,17 @@ async def _moderators(context: CommandContext, values: Values) -> str:
     return messages.moderating(context.drawing.group(group), on=on, is_new=is_new)
 
 
+async def _budget(context: CommandContext, values: Values) -> str:
+    """Set a limit that holds beside the operator's, or lift it."""
+    most, lifts, moderation = values.get("most"), bool(values.get("lift")), context.services.moderation
+    if (most is None) is not lifts:
+        raise InvalidInput(messages.BUDGET_UNCLEAR, field="most")
+    holder, measure, period = Holder(values["who"]), Measure(values["what"]), Period(values["period"])
+    budget = Budget(holder=holder, measure=measure, period=period, most=most or 0)
+    is_new = await moderation.limit(await context.actor(), budget, on=not lifts)
+    return messages.budget_ordered(budget, moderation.allowed(budget), on=not lifts, is_new=is_new)
+
+
 async def _guests(context: CommandContext, values: Values) -> str:
     return await opened_to_guests(context, values["channel"], on=bool(values["on"]))
 
@@ -314,6 +338,14 @@ _TO_GUESTS = (
     Option("on", "Whether they are answered like members.", Kind.FLAG, is_required=True),
     Option("channel", "The channel in which they read along.", Kind.CHANNEL, is_required=True),
 )
+_WHOSE = {holder.value: words for holder, words in messages.WHOM.items() if holder is not Holder.THREAD}
+_BUDGET = (
+    Option("who", "Whose limit it is.", Kind.CHOICE, is_required=True, choices=_WHOSE),
+    Option("most", "How much they may use.", Kind.NUMBER, most=MOST_BUDGET),
+    Option("what", "What is counted.", Kind.CHOICE, is_required=True, choices={each: each for each in Measure}),
+    Option("period", "For how long.", Kind.CHOICE, is_required=True, choices={"day": "a day", "month": "a month"}),
+    Option("lift", "Lift the limit that moderators have set.", Kind.FLAG),
+)
 _ANYTHING = {"person": "a person", "thread": "this thread", "everything": "everything"}
 _FORGOTTEN = (
     Option("what", "What to forget.", Kind.CHOICE, is_required=True, choices=_ANYTHING),
@@ -337,6 +369,7 @@ COMMANDS = (
     _order("auto-answer", "Answer every new post in a forum, or stop doing so.", _auto_answer, _FORUM),
     _order("guests", "Answer guests and outsiders like members, or stop.", _guests, _TO_GUESTS, only_on="slack"),
     _order("moderators", "Let a role or group moderate me, or stop; only for admins.", _moderators, _ROLE),
+    _order("budget", "Limit how much may be asked here, or lift such a limit.", _budget, _BUDGET),
     _order("forget", "Remove what I remember.", _forget_any, _FORGOTTEN),
 )
 

@@ -104,7 +104,7 @@ class Platform(ABC):
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
-        moderation = Moderation(stores.policies, forgetting, now=now)
+        moderation = Moderation(stores.policies, forgetting, now=now, budgets=settings.all_budgets)
         admission = admission_of(settings, stores, members)
         estimate = WaitEstimate(settings.answers_at_once)
         readers: list[str] = []  # the services that are given what people ask

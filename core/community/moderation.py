@@ -6,13 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
-from core.errors import NotAllowed, PolicyUnreadable
-from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_AN_ADMIN, NOT_PART_OF_IT, UNREADABLE
+from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
+from core.messages import (
+    ANOTHER_WORKSPACE,
+    NOT_A_MODERATOR,
+    NOT_AN_ADMIN,
+    NOT_PART_OF_IT,
+    UNREADABLE,
+    budget_above,
+)
 from core.model import (
     Actor,
     AnyPlace,
     Applied,
     AuditEntry,
+    Budget,
     Citation,
     MessageRef,
     ModerationOrder,
@@ -22,6 +30,7 @@ from core.model import (
     ThreadRef,
     Turn,
     WorkspaceRef,
+    within,
 )
 from core.ports import ConversationStore, Deliveries, PolicyStore, VoteStore, WaitingWords
 
@@ -96,12 +105,16 @@ class ModerationStatus:
 
 @dataclass
 class Moderation:
-    """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`."""
+    """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`.
+
+    The *budgets* are the operator's.
+    """
 
     policies: PolicyStore
     forgetting: Forgetting
     _: KW_ONLY
     now: Callable[[], datetime]
+    budgets: Sequence[Budget] = ()
 
     async def status(self, actor: Actor, *, page: int = 1) -> ModerationStatus:
         """Return how things are, with the first or a later page of the log. Looking is not noted."""
@@ -153,6 +166,23 @@ class Moderation:
         if not actor.is_admin:
             raise NotAllowed(NOT_AN_ADMIN)
         return (await self._apply(actor, OrderKind.ADD_MODERATORS if on else OrderKind.REMOVE_MODERATORS, group)).is_new
+
+    async def limit(self, actor: Actor, budget: Budget, *, on: bool) -> bool:
+        """Set a budget within the operator's, or lift what moderators have set of that kind; return whether it is new.
+
+        Raises `InvalidInput` for more than the operator allows, and `PolicyUnreadable`.
+        """
+        _check(actor)
+        allowed = self.allowed(budget)
+        if on and allowed is not None and budget.most > allowed.most:
+            raise InvalidInput(budget_above(allowed), field="most")
+        if on:
+            return (await self._apply(actor, OrderKind.SET_BUDGET, str(budget))).is_new
+        return (await self._apply(actor, OrderKind.LIFT_BUDGET, budget.name)).is_new
+
+    def allowed(self, budget: Budget) -> Budget | None:
+        """Return the operator's budget of the same kind, if there is one."""
+        return next((each for each in within(self.budgets, ()) if each.name == budget.name), None)
 
     async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
         """Remove one conversation; return whether there was one. Raises `NotAllowed` for one of another workspace."""

@@ -44,7 +44,12 @@ from core.messages.answers import (
     not_in_selection,
 )
 from core.messages.budgets import (
+    BUDGET_UNCLEAR,
+    WHOM,
+    budget_above,
     budget_alert,
+    budget_line,
+    budget_ordered,
     left_lines,
     limit_reached,
     spending_lines,

@@ -11,6 +11,13 @@ from core.model import Budget, BudgetAlert, Holder, Measure, Period, Reached, Sp
 
 NOW = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
 EACH = {Period.MINUTE: "a minute", Period.DAY: "a day", Period.MONTH: "a month"}
+WHOM = {
+    Holder.PERSON: "each person",
+    Holder.THREAD: "each thread",
+    Holder.CHANNEL: "each channel",
+    Holder.COMMUNITY: "the whole community",
+}
+BUDGET_UNCLEAR = "Please say how much, or that the limit is to be lifted."
 USED_UP = 100  # percent
 AGAIN = "You can ask again in {}."
 
@@ -52,7 +59,7 @@ def spending_lines(spending: Spending) -> Iterator[str]:
         found = [each for period in EACH for each in _budgets(spending, holder, period)]
         if found:
             limits = joined([f"{_amount(each.measure, each.most)} {EACH[each.period]}" for each in found])
-            yield f"For each {holder}: at most {limits}."
+            yield f"For {WHOM[holder]}: at most {limits}."
 
 
 def left_lines(spending: Spending) -> Iterator[str]:
@@ -67,6 +74,24 @@ def left_lines(spending: Spending) -> Iterator[str]:
             yield f"This community has used up its limit of {limit} for {NOW[budget.period]}. {again}"
     if not any(use.budget.holder is Holder.PERSON for use in spending.uses):
         yield "You have no limit of your own for a day or a month."
+
+
+def budget_line(budget: Budget) -> str:
+    """Return how much somebody or something may use."""
+    return f"For {WHOM[budget.holder]}: at most {_amount(budget.measure, budget.most)} {EACH[budget.period]}."
+
+
+def budget_above(allowed: Budget) -> str:
+    """Return why moderators cannot set as much as they wanted."""
+    return f"That is more than whoever runs me allows. {budget_line(allowed)}"
+
+
+def budget_ordered(budget: Budget, allowed: Budget | None, *, on: bool, is_new: bool) -> str:
+    """Confirm a budget that moderators have set, or lifted; then what the operator *allowed* holds."""
+    if on:
+        return budget_line(budget) if is_new else f"{budget_line(budget)} It was already set that way."
+    lifted = "That limit is lifted." if is_new else "Moderators had set no such limit."
+    return f"{lifted} {budget_line(allowed)} That is what whoever runs me allows." if allowed else lifted
 
 
 def _budgets(spending: Spending, holder: Holder, period: Period) -> Sequence[Budget]:

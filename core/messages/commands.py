@@ -77,7 +77,9 @@ SLACK_COMMANDS = """\
 `/footnote documents [PAGE]`, `/footnote me`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `forget person @NAME`, \
-`forget everything` are for moderators, and `moderators @GROUP on|off` for admins."""
+`forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
+`/footnote admin budget person 50 questions day` sets a limit, and `budget person questions day lift` lifts it, for a \
+`person`, `channel` or `community`, of `questions`, `tokens` or `money`, by `day` or `month`."""
 FORGET_ME_TITLE = "Forget everything about you?"
 FORGET_ME_WARNING = "Your questions with their answers, and your votes, are removed at once."
 

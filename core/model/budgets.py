@@ -68,6 +68,11 @@ class Budget(Value):
         return f"{self.holder} {self.measure} {self.period}"
 
     @classmethod
+    def named(cls, name: str, most: float) -> Budget:
+        """Return the budget of a name, with a limit. Raises `InvalidInput`."""
+        return cls.parse(" ".join([*name.split()[:1], f"{most:.15g}", *name.split()[1:]]))
+
+    @classmethod
     def parse(cls, text: str) -> Budget:
         """Read one that was written, such as `person 100 questions day`. Raises `InvalidInput`."""
         try:

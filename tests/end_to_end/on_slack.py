@@ -200,7 +200,8 @@ class SlackCommunity:
     def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
         """Give the command with its text."""
         words = [NAME, *(["admin"] if moderates else []), name, *(["--private"] if options.get("private") else [])]
-        return " ".join([*words, *([str(options["question"])] if "question" in options else [])])
+        given = {option: value for option, value in options.items() if option != "private"}
+        return " ".join([*words, *(option if value is True else str(value) for option, value in given.items())])
 
     async def ask_from(self, text: str, question: str) -> str:
         """Use the message's menu, and fill in the form."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from core.messages import budget_alert
+from core.messages import BUDGET_UNCLEAR, budget_alert, budget_line
 from core.messages.wording import moment
 from core.model import Budget, BudgetAlert, Holder, Period
 from tests.end_to_end.community import ANSWER, Town
@@ -70,3 +71,30 @@ async def test_moderators_see_what_their_community_has_used(town: Town) -> None:
     assert re.fullmatch(r"Used this month: 1 question and [1-9]\d* tokens\.", month)
     assert limits == "For each person: at most 10 questions a minute and 50 questions a day."
     assert status[4] == "For each thread: at most 20 questions a minute."
+
+
+@pytest.mark.promise("budgets-are-moderated")
+async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town) -> None:
+    """Never above the operator's, which they are told; the next question goes by what holds then."""
+    limit: dict[str, Any] = {"who": "person", "what": "questions", "period": "day"}
+    async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day"):
+        too_much = await ordered(town, "budget", **limit, most=6)
+        lowered = await ordered(town, "budget", **limit, most=1)
+        await town.sees(town.community.ask(), ANSWER)
+        await town.hears(town.community.ask("And then?"), "You've reached the limit for today.")
+        status = await ordered(town, "status")
+        lifted = await ordered(town, "budget", **limit, lift=True)
+        await town.sees(town.community.ask("And now?"), ANSWER)
+        unclear = await ordered(town, "budget", **limit)
+
+    theirs, ours = (budget_line(Budget(holder=Holder.PERSON, most=most)) for most in (5, 1))
+    assert (too_much, lowered) == (f"That is more than whoever runs me allows. {theirs}", ours)
+    assert f"Set by moderators: {ours}" in status
+    assert lifted == f"That limit is lifted. {theirs} That is what whoever runs me allows."
+    assert unclear == BUDGET_UNCLEAR
+
+
+async def ordered(town: Town, name: str, **options: Any) -> str:
+    """Let a moderator give an order; give the reply."""
+    in_order = {each: options[each] for each in ("who", "most", "what", "period", "lift") if each in options}
+    return await town.community.command(name, moderates=True, **in_order)

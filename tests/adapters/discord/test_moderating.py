@@ -66,6 +66,7 @@ async def test_the_commands_are_shown_to_moderators_only(office: Office) -> None
         "resume",
         "auto-answer",
         "moderators",
+        "budget",
         "forget",
     ]
 
