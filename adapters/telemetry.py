@@ -10,6 +10,7 @@ from typing import Any
 from core.events import (
     AnswerAssumed,
     Answered,
+    BudgetAlerted,
     CatchUpCutShort,
     CommandsFailed,
     ConnectionLost,
@@ -34,6 +35,7 @@ _TROUBLES = (
     | TaskFailed
     | LostByStore
     | AnswerAssumed
+    | BudgetAlerted
     | ConnectionLost
     | CommandsFailed
     | CatchUpCutShort

@@ -15,6 +15,7 @@ from core.events import (
     AnswerAssumed,
     Answered,
     CatchUpCutShort,
+    Charged,
     Connected,
     ConnectionLost,
     Event,
@@ -32,13 +33,15 @@ from core.events import (
     TokensUsed,
     UrlsRemoved,
 )
-from core.model import Backlog, Claim, MessageRef
+from core.model import Backlog, Claim, Measure, MessageRef
 
 Stage: TypeAlias = Literal["waiting", "first_text", "retrieval", "generation", "total"]
 
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
 MOST_MODELS = 20
 """So many names of models get a line of their own: services name them, and nobody else bounds what they say."""
+MOST_COMMUNITIES = 100
+"""So many servers and workspaces do, those that ask first: a bot may be in thousands."""
 OTHERS = "other"
 REMEMBERED = 1_000
 """So many questions are known again: what comes while the bot catches up is often received twice."""
@@ -50,6 +53,10 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("model", "kind"),
     ),
     "cost": ("What answers cost, in the currency of the prices that are set.", ("model",)),
+    "used": (
+        "What communities have used of their budgets: questions, tokens, and money where prices are set.",
+        ("community", "measure"),
+    ),
     "service_retries": ("Calls to a service that were retried.", ("service",)),
     "service_failures": ("Calls to a service that failed.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
@@ -72,7 +79,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 class Metrics:
-    """Counts events, and times what readers wait for; no label holds an id, a name of somebody, or a text."""
+    """Counts events, and times what readers wait for; no label holds an id or name of a person, or a text."""
 
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
@@ -81,6 +88,7 @@ class Metrics:
         self._registry.register(self._inbox)
         ProcessCollector(registry=self._registry)
         self._models: set[str] = set()
+        self._communities: set[str] = set()
         self._heard: dict[MessageRef, None] = {}
         self._counted = {
             name: Counter(f"footnote_{name}", says, labels, registry=self._registry)
@@ -128,6 +136,7 @@ class Metrics:
             Passed: self._passed,
             Answered: self._answered,
             TokensUsed: self._tokens,
+            Charged: self._charged,
             TaskFailed: self._task_failed,
             PlatformWaited: self._platform_waited,
             TakenOver: lambda event: self._add("lease_takeovers", _platform(event)),
@@ -154,16 +163,22 @@ class Metrics:
     def _answered(self, event: Answered) -> None:
         self._add("answers", _platform(event), event.status.value)
         if event.cost is not None:
-            self._add("cost", self._model(event.model), amount=event.cost)
+            self._add("cost", _bounded(self._models, event.model, MOST_MODELS), amount=event.cost)
         if event.total_time_ms:  # what was refused took nothing of this
             self.took("retrieval", event.retrieval_time_ms / 1000)
             self.took("generation", event.generation_time_ms / 1000)
             self.took("total", event.total_time_ms / 1000)
 
     def _tokens(self, event: TokensUsed) -> None:
-        model, usage = self._model(event.model), event.usage
+        model, usage = _bounded(self._models, event.model, MOST_MODELS), event.usage
         for kind in ("prompt", "cached", "completion"):
             self._add("tokens", model, kind, amount=getattr(usage, f"{kind}_tokens"))
+
+    def _charged(self, event: Charged) -> None:
+        community = _bounded(self._communities, str(event.question.thread.home), MOST_COMMUNITIES)
+        for measure in Measure:
+            if amount := event.cost.of(measure):
+                self._add("used", community, measure.value, amount=amount)
 
     def _task_failed(self, event: TaskFailed) -> None:
         self._add("task_failures", _platform(event))
@@ -178,11 +193,6 @@ class Metrics:
     def _lost(self, event: ConnectionLost) -> None:
         self._connected.labels(event.platform.lower()).set(0)
         self._add("connections_lost", event.platform.lower())
-
-    def _model(self, name: str) -> str:
-        if len(self._models) < MOST_MODELS:
-            self._models.add(name)
-        return name if name in self._models else OTHERS
 
 
 class InboxCollector(Collector):
@@ -202,6 +212,13 @@ class InboxCollector(Collector):
                 ("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest),
             )
         return [GaugeMetricFamily(f"footnote_{name}", says, value=value) for name, says, value in gauges]
+
+
+def _bounded(known: set[str], name: str, most: int) -> str:
+    """Return a name that is among the first ones that were *known*, or the one for all others."""
+    if len(known) < most:
+        known.add(name)
+    return name if name in known else OTHERS
 
 
 def _platform(event: Any) -> str:

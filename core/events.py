@@ -118,6 +118,15 @@ class Charged:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetAlerted:
+    """A community has used so many percent of a *budget*, in the words of the settings; its moderators are told."""
+
+    community: str
+    budget: str
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
 class UrlsRemoved:
     """The model wrote addresses that the index does not know; they were taken out."""
 
@@ -259,6 +268,7 @@ Event: TypeAlias = (
     | TokensUsed
     | Answered
     | Charged
+    | BudgetAlerted
     | UrlsRemoved
     | MemoryFailed
     | Retried

@@ -37,6 +37,7 @@ NEEDED = {
 """One thing that each scope is needed for; all else that the bot does needs one of these or none."""
 FREE = {"auth.test", "views.open", "views.publish", "views.update", "apps.connections.open", "oauth.v2.access"}
 FAMILIES = {
+    "users": "users:read",
     "chat": "chat:write",
     "agents": "chat:write",
     "reactions": "reactions:write",
@@ -87,7 +88,7 @@ def test_command_and_shortcuts_are_those_that_are_installed() -> None:
 
     assert (command["command"], command["should_escape"]) == (NAME, True)
     assert shortcuts == {ANSWER_FROM: "message", SHOW_SOURCES: "message"}
-    assert [named(parsed(word)) for word in words] == ["ask", "documents", "forget", "help", "privacy"]
+    assert [named(parsed(word)) for word in words] == ["ask", "documents", "me", "forget", "help", "privacy"]
 
 
 def test_slack_takes_the_manifest() -> None:
@@ -129,6 +130,7 @@ def test_the_documents_name_what_is_there() -> None:
     assert {order: named(parsed(f"{order} x" if order == "ask" else order)) for order in orders - {"admin"}} == {
         "ask": "ask",
         "documents": "documents",
+        "me": "me",
         "forget me": "forget",
         "help": "help",
         "privacy": "privacy",

@@ -24,7 +24,19 @@ from core.errors import (
     RetrievalUnavailable,
     StoreUnavailable,
 )
-from core.model import QUESTION_LIMIT, Actor, AskedAgain, Outline, Scope, Stopped, Vote
+from core.model import (
+    QUESTION_LIMIT,
+    Actor,
+    AskedAgain,
+    Budget,
+    Holder,
+    Measure,
+    Outline,
+    Period,
+    Scope,
+    Stopped,
+    Vote,
+)
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -36,6 +48,7 @@ Values: TypeAlias = Mapping[str, Any]
 """What was chosen, by the names of the options: a text, a number, a bool, or an id; what was left out is not there."""
 
 MOST_PAGES = 100  # of a list
+MOST_BUDGET = 1_000_000_000
 
 
 class Kind(StrEnum):
@@ -92,7 +105,10 @@ Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; without an `act` it asks a question. It is on every platform, unless it is `only_on` one."""
+    """A command; without an `act` it asks a question. It is on every platform, unless it is `only_on` one.
+
+    What one that *is personal* says is told only where nobody else can see it.
+    """
 
     name: str
     description: str
@@ -100,6 +116,7 @@ class Command:
     options: tuple[Option, ...] = ()
     for_moderators: bool = False
     only_on: str = ""
+    is_personal: bool = False
 
 
 async def carried_out(act: Callable[[], Awaitable[str | None]], tell: Tell) -> None:
@@ -170,6 +187,15 @@ async def _forget(context: CommandContext, values: Values) -> str:
     return messages.thread_forgotten(was_there=await context.services.self_help.forget_thread(asker, context.thread))
 
 
+async def _me(context: CommandContext, _: Values) -> str:
+    """Return what is left of somebody's budgets where they are, and what is kept of them."""
+    services, person = context.services, context.person.id
+    spending = await services.admission.spending(context.homes[0], person_id=person)
+    kept = await services.self_help.kept(context.homes, person)
+    said = messages.person_kept(kept.turns, kept.waiting, kept.votes)
+    return "\n".join([*messages.left_lines(spending), said, context.forms.forget])
+
+
 async def _status(context: CommandContext, values: Values) -> str:
     return "\n".join(await status_lines(context, page=int(values.get("page", 1))))
 
@@ -183,6 +209,7 @@ async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[st
         return log or [messages.NO_ENTRIES]
     return [
         *messages.policy_lines(status.policy, drawing),
+        *messages.spending_lines(await services.admission.spending(actor.home)),
         *messages.count_lines(await services.votes.count(actor.home), await services.inbox.waiting(), context.lacking),
         *log,
     ]
@@ -221,6 +248,17 @@ async def _moderators(context: CommandContext, values: Values) -> str:
         raise InvalidInput(messages.NOT_EVERYBODY, field="role")
     is_new = await context.services.moderation.let_moderate(await context.actor(), group, on=on)
     return messages.moderating(context.drawing.group(group), on=on, is_new=is_new)
+
+
+async def _budget(context: CommandContext, values: Values) -> str:
+    """Set a limit that holds beside the operator's, or lift it."""
+    most, lifts, moderation = values.get("most"), bool(values.get("lift")), context.services.moderation
+    if (most is None) is not lifts:
+        raise InvalidInput(messages.BUDGET_UNCLEAR, field="most")
+    holder, measure, period = Holder(values["who"]), Measure(values["what"]), Period(values["period"])
+    budget = Budget(holder=holder, measure=measure, period=period, most=most or 0)
+    is_new = await moderation.limit(await context.actor(), budget, on=not lifts)
+    return messages.budget_ordered(budget, moderation.allowed(budget), on=not lifts, is_new=is_new)
 
 
 async def _guests(context: CommandContext, values: Values) -> str:
@@ -300,6 +338,14 @@ _TO_GUESTS = (
     Option("on", "Whether they are answered like members.", Kind.FLAG, is_required=True),
     Option("channel", "The channel in which they read along.", Kind.CHANNEL, is_required=True),
 )
+_WHOSE = {holder.value: words for holder, words in messages.WHOM.items() if holder is not Holder.THREAD}
+_BUDGET = (
+    Option("who", "Whose limit it is.", Kind.CHOICE, is_required=True, choices=_WHOSE),
+    Option("most", "How much they may use.", Kind.NUMBER, most=MOST_BUDGET),
+    Option("what", "What is counted.", Kind.CHOICE, is_required=True, choices={each: each for each in Measure}),
+    Option("period", "For how long.", Kind.CHOICE, is_required=True, choices={"day": "a day", "month": "a month"}),
+    Option("lift", "Lift the limit that moderators have set.", Kind.FLAG),
+)
 _ANYTHING = {"person": "a person", "thread": "this thread", "everything": "everything"}
 _FORGOTTEN = (
     Option("what", "What to forget.", Kind.CHOICE, is_required=True, choices=_ANYTHING),
@@ -314,6 +360,7 @@ COMMANDS = (
     Command("sources", "Where the last answer here came from.", shown_sources),
     Command("documents", "What I can search: sources, their pages and chapters.", _documents, (_LATER_SOURCES,)),
     Command("forget", "Remove what I remember about you or about this thread.", _forget, (_WHAT_OF_MINE,)),
+    Command("me", "What you can still ask, and what I keep of you; only you see it.", _me, is_personal=True),
     Command("help", "What I can do.", _help),
     Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
     _order("status", "Whether I'm answering, what readers think, and what moderators did.", _status, (_EARLIER,)),
@@ -322,6 +369,7 @@ COMMANDS = (
     _order("auto-answer", "Answer every new post in a forum, or stop doing so.", _auto_answer, _FORUM),
     _order("guests", "Answer guests and outsiders like members, or stop.", _guests, _TO_GUESTS, only_on="slack"),
     _order("moderators", "Let a role or group moderate me, or stop; only for admins.", _moderators, _ROLE),
+    _order("budget", "Limit how much may be asked here, or lift such a limit.", _budget, _BUDGET),
     _order("forget", "Remove what I remember.", _forget_any, _FORGOTTEN),
 )
 

@@ -8,11 +8,13 @@ from contextlib import aclosing, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from hashlib import sha256
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.lease import LOST, is_held, while_held
 from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import (
+    NONCE_LENGTH,
     REFUSAL,
     Barred,
     ChatPlatform,
@@ -28,7 +30,18 @@ from adapters.retry import NOTE, QUICK, Gate, LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
 from core.messages import LATE, UPDATED
-from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Task, ThreadRef, WaitNotice, Withdrawal
+from core.model import (
+    Claim,
+    Delivery,
+    MessageRef,
+    Progress,
+    Reaction,
+    Task,
+    ThreadRef,
+    WaitNotice,
+    Withdrawal,
+    WorkspaceRef,
+)
 from core.ports import Deliveries
 
 LONG_WAIT = timedelta(minutes=5)
@@ -295,6 +308,12 @@ class PlatformSurface:
         """Take a mark of ours away, if it is there; nobody waits for long until the platform has time for it."""
         with suppress(PostingFailed, StoreUnavailable), while_held(claim, self.deliveries):
             await QUICK.call(partial(self.platform.unreact, claim.message, reaction))
+
+    async def alert(self, home: WorkspaceRef, sentence: str) -> None:
+        """Tell moderators something, for which nobody's answer waits long; where that cannot be, the status says it."""
+        mark = sha256(f"{home} {sentence}".encode()).hexdigest()[:NONCE_LENGTH]
+        with suppress(PostingFailed, StoreUnavailable):
+            await QUICK.call(partial(self.platform.alert, home, Part(sentence), mark))
 
     async def _show(
         self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog

@@ -28,6 +28,7 @@ from core.model import (
     ThreadRef,
     WaitNotice,
     Withdrawal,
+    WorkspaceRef,
 )
 
 utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
@@ -177,6 +178,12 @@ class ChatPlatform:
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away."""
+
+    async def alert(self, home: WorkspaceRef, part: Part, nonce: str) -> None:
+        """Tell the moderators of a community something where they alone read it.
+
+        Usually nobody is told: the status says it. It raises `StoreUnavailable` too.
+        """
 
     async def end_sign(self, task: Task) -> None:
         """Take away a sign of work that a worker who died may have left."""

@@ -11,7 +11,7 @@ from functools import partial
 
 from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
 from adapters.retry import QUICK
-from core.community.admission import WaitEstimate
+from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.events import Connected, ConnectionLost, Observer, unobserved
@@ -95,6 +95,7 @@ class ChatServices:
     channel_cursor: ChannelCursor
     moderation: Moderation
     self_help: SelfHelp
+    admission: Admission
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]]
     owns: Callable[[ThreadRef], Awaitable[bool]]
     purge: Callable[[WorkspaceRef], Awaitable[object]]

@@ -24,6 +24,7 @@ from adapters.discord.poster import (
     ChannelPoster,
     find_lost,
     said_in,
+    tell_moderators,
     translated,
     unknown_messages,
 )
@@ -43,6 +44,7 @@ from core.model import (
     Status,
     WaitNotice,
     Withdrawal,
+    WorkspaceRef,
 )
 from core.ports import PolicyStore
 
@@ -187,6 +189,11 @@ class DiscordChat(ChatPlatform):
         """Take a mark of ours away."""
         if (me := self.client.user) is not None:
             await self._mark(to, lambda message: message.remove_reaction(EMOJI[reaction], me))
+
+    async def alert(self, home: WorkspaceRef, part: Part, nonce: str) -> None:
+        """Tell them where Discord speaks to moderators, or the owner; nobody moderates direct messages."""
+        if home.workspace != DIRECT_MESSAGES:
+            await tell_moderators(self.client, int(home.workspace), part, nonce, is_named=True)
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
         """Return the id of what replies to a message with the words of a notice."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import discord
@@ -21,7 +23,7 @@ from discord.utils import time_snowflake
 
 from adapters.chat.intake import Rights
 from adapters.chat.platform import Barred, Part, Posted
-from adapters.discord.dialect import buttons_of, controls_view, names_question
+from adapters.discord.dialect import DISCORD, buttons_of, controls_view, names_question
 from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUTHORIZED, low_priority
 from adapters.retry import QUICK, SHUT_OUT, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
@@ -248,16 +250,26 @@ async def alert(
         return
     nonce = hashlib.sha256(f"{key}:{missing}".encode()).hexdigest()[:24]
     part = Part(permissions_lacking(f"<#{channel_id}>", missing))
-    updates = guild.public_updates_channel
-    may = updates.permissions_for(guild.me) if isinstance(updates, TextChannel) else Permissions.none()
-
-    async def post() -> None:
-        is_open = may.view_channel and may.send_messages
-        channel = updates if updates and is_open else await translated(client.create_dm(Object(guild.owner_id or 0)))
-        await ChannelPoster(channel).post(part, nonce)
-
     try:
-        await QUICK.call(post)
+        await QUICK.call(partial(tell_moderators, client, guild.id, part, nonce))
     except (Unreachable, RateLimited):
         await dedup.forget(key)
         raise
+
+
+async def tell_moderators(
+    client: AutoShardedClient, guild_id: int, part: Part, nonce: str, *, is_named: bool = False
+) -> None:
+    """Post where Discord itself speaks to the moderators of a guild or, where that may not be, to its owner alone.
+
+    The owner is told which guild it is if that *is named*. Discord is asked, as who answers hears of no guild. Raises
+    `PostingFailed`.
+    """
+    guild = await translated(client.http.get_guild(guild_id))
+    if updates := guild.get("public_updates_channel_id"):
+        with suppress(Rejected):
+            await ChannelPoster(client.get_partial_messageable(int(updates))).post(part, nonce)
+            return
+    owner = await translated(client.create_dm(Object(int(guild["owner_id"]))))
+    text = f"{DISCORD.on_one_line(guild['name'])}: {part.text}" if is_named else part.text
+    await ChannelPoster(owner).post(Part(text), nonce)

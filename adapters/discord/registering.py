@@ -117,7 +117,7 @@ def _payload() -> Iterator[Json]:
     for each in COMMANDS:
         if each.only_on not in ("", PLATFORM):
             continue
-        options = [_option(option) for option in each.options]
+        options = [_option(option) for option in sorted(each.options, key=lambda option: not option.is_required)]
         command: Json = {"name": each.name, "description": each.description, "options": options}
         if each.for_moderators:
             orders.append({**command, "type": SUBCOMMAND})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import chain
@@ -20,6 +20,7 @@ from core.errors import InvalidInput
 from core.model import (
     Applied,
     AuditEntry,
+    Budget,
     Communities,
     MessageRef,
     ModerationOrder,
@@ -45,6 +46,7 @@ KEPT_ENTRIES = 1_000
 KEPT = timedelta(days=90)
 MILLISECOND = timedelta(milliseconds=1)
 
+BUDGET = "budget:"  # and its name
 FIELDS: Mapping[OrderKind, tuple[str, str]] = {
     OrderKind.PAUSE_CHANNEL: ("silent:", "1"),
     OrderKind.RESUME_CHANNEL: ("silent:", ""),
@@ -54,8 +56,10 @@ FIELDS: Mapping[OrderKind, tuple[str, str]] = {
     OrderKind.CLOSE_CHANNEL: ("open:", ""),
     OrderKind.ADD_MODERATORS: ("moderators:", "1"),
     OrderKind.REMOVE_MODERATORS: ("moderators:", ""),
+    OrderKind.LIFT_BUDGET: (BUDGET, ""),
 }
 """What an order changes of what it is about: how its field begins, and the new value, of which none removes it."""
+
 
 Kind = TypeVar("Kind", bound=Value)
 
@@ -85,7 +89,10 @@ class RedisPolicies:
         by = Person(id=by.id)
         entry = AuditEntry(by=by, did=order.kind, about=order.about, at=at)
         field, value = FIELDS.get(order.kind, ("", ""))  # one to forget is only noted
-        if field:
+        if order.kind is OrderKind.SET_BUDGET:
+            budget = Budget.parse(order.about)
+            field, value = f"{BUDGET}{budget.name}", f"{budget.most:.15g}"
+        elif field:
             field += order.about
         elif order.kind in (OrderKind.PAUSE, OrderKind.RESUME):
             field = "paused"
@@ -149,6 +156,7 @@ class RedisPolicies:
             silent_channels=named("silent:"),
             open_channels=named("open:"),
             moderators=named("moderators:"),
+            budgets=tuple(_budgets(fields)),
             fault=PolicyFault(str(fault, "ascii")) if fault else None,
         )
         return Applied(is_new=bool(is_new), before=before)
@@ -246,6 +254,11 @@ class RedisVotes:
         """Remove what a person has thought."""
         return await self._run("forget_votes", VOTES.format(home), person=quote(person_id, safe=""))
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Count what a person has thought."""
+        person = quote(person_id, safe="")
+        return await self._run("count_of", VOTES.format(home), person=person, life=self._life)
+
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
         return await self._run("forget_votes", VOTES.format(home), person="")
@@ -259,6 +272,13 @@ def _homes(platform: str, keys: Sequence[str]) -> Sequence[WorkspaceRef]:
 
 def _line(communities: Sequence[WorkspaceRef]) -> str:
     return " ".join(map(str, communities))
+
+
+def _budgets(fields: Mapping[str, bytes]) -> Iterator[Budget]:
+    """Yield the budgets that are set, by their names; what another version wrote in another form is none."""
+    for name in sorted(name for name in fields if name.startswith(BUDGET)):
+        with suppress(InvalidInput, ValueError):
+            yield Budget.named(name.removeprefix(BUDGET), float(fields[name]))
 
 
 def _parsed(kind: type[Kind], text: bytes) -> Kind | None:

@@ -95,6 +95,11 @@ class RedisConversations:
                     gone += bool(await self._run("remove", CONVERSATION.format(thread), ref=ref)) and turn is not None
         return gone
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Look through every thread of the workspace."""
+        turns = [turn for thread in await self._in(home) for _, turn in await self._turns(thread)]
+        return sum(turn is not None and turn.author_id == person_id for turn in turns)
+
     async def _in(self, place: AnyPlace) -> Sequence[ThreadRef]:
         """Return the threads of a place that are remembered."""
         if isinstance(place, ThreadRef):

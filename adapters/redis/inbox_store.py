@@ -210,6 +210,11 @@ class InboxStore:
                 gone += await self._forget(ref)
         return gone
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Look through every question of the workspace."""
+        theirs = [one async for _, one in self._questions(home) if one is not None and one.author.id == person_id]
+        return len(theirs)
+
     async def forget(self, place: AnyPlace) -> int:
         """Remove the words of every question in a place, each as one step."""
         return sum([await self._forget(ref) async for ref, _ in self._questions(place)])

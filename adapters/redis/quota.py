@@ -76,7 +76,7 @@ class RedisQuota:
             spent=json.dumps(_numbers(spent)),
             limits=json.dumps(limits),
         )
-        return [_alert(reservation.budgets, named[str(name, "ascii")], *each) for name, *each in news]
+        return [_alert(reservation, named[str(name, "ascii")], *each) for name, *each in news]
 
     async def turn_away(self, question: Question, reached: Reached, at: datetime) -> Telling:
         """Note that somebody is told, and return how."""
@@ -126,7 +126,7 @@ class RedisQuota:
             is_meant=is_meant,
         )
         named = {name: period for period, (name, _) in spans.items()}
-        alerts = tuple(_alert(budgets, named[str(name, "ascii")], *each) for name, *each in news)
+        alerts = tuple(_alert(reservation, named[str(name, "ascii")], *each) for name, *each in news)
         ends = list[Reached]()
         for kind, first, second, third in cast("Sequence[tuple[bytes, int, int, int]]", reached):
             if kind == b"window":
@@ -200,5 +200,6 @@ def _budget(budgets: Sequence[Budget], holder: Holder, period: Period, number: i
     return next(each for each in budgets if (each.holder, each.period, each.measure) == wanted)
 
 
-def _alert(budgets: Sequence[Budget], period: Period, number: int, percent: int) -> BudgetAlert:
-    return BudgetAlert(_budget(budgets, Holder.COMMUNITY, period, number), percent)
+def _alert(reservation: Reservation, period: Period, number: int, percent: int) -> BudgetAlert:
+    budget = _budget(reservation.budgets, Holder.COMMUNITY, period, number)
+    return BudgetAlert(budget, percent, period.around(reservation.at)[1])

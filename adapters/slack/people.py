@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.slack.api import Denied, ask
+from adapters.retry import QUICK, Retrying
+from adapters.slack.api import Denied, ask, pages
 from adapters.slack.events import PLATFORM
 from adapters.slack.slash import DIRECT_MESSAGE
 from adapters.slack.workspaces import Recent, Workspace, Workspaces
@@ -90,14 +92,28 @@ class People:
         profile = await self.profile(workspace, user_id)
         if profile.is_admin or profile.is_guest:
             return profile.is_admin
+        for group in await self._groups(workspace):
+            if user_id in await self._members_of(workspace, group):
+                return True
+        return False
+
+    async def moderators(self, workspace: str, *, most: int) -> Sequence[str]:
+        """Return at most so many who moderate: members of the groups that are named or, where none is, admins.
+
+        Raises `PostingFailed`, or `StoreUnavailable`.
+        """
+        found = list[str]()
+        for group in await self._groups(workspace):
+            found += sorted(await self._members_of(workspace, group))
+        return list(dict.fromkeys(found or await _admins(await self._workspaces.find(workspace), most)))[:most]
+
+    async def _groups(self, workspace: str) -> Sequence[str]:
+        """Return the groups whose members moderate. Raises `StoreUnavailable`."""
         groups = {self._group} if self._group else set[str]()
         if self._policies is not None:
             policy = await self._policies.load(WorkspaceRef(platform=PLATFORM, workspace=workspace))
             groups |= policy.moderators if policy.fault is None else set()
-        for group in sorted(groups):
-            if user_id in await self._members_of(workspace, group):
-                return True
-        return False
+        return sorted(groups)
 
     async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
         """Return the workspace and its organization, as far as whoever asks, and whoever reads along, is in them.
@@ -179,6 +195,18 @@ async def members_of(group: str, client: AsyncWebClient) -> frozenset[str]:
     return frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
 
 
+async def _admins(workspace: Workspace, most: int) -> Sequence[str]:
+    """Return some admins and owners of a workspace, among those whom Slack lists first. Raises `PostingFailed`."""
+    found = list[str]()
+    async with aclosing(pages(Retrying(QUICK), workspace.client, "users.list", "members")) as listed:
+        async for users in listed:
+            people = [_profile(user, workspace) for user in users if not user.get("deleted")]
+            found += [each.id for each in people if each.is_admin]
+            if len(found) >= most:
+                break
+    return found
+
+
 async def _look_up(workspace: Workspace, user_id: str) -> Profile:
     try:
         said = await ask(workspace.client, "users.info", user=user_id)
@@ -186,7 +214,10 @@ async def _look_up(workspace: Workspace, user_id: str) -> Profile:
         if denied.code in UNKNOWN:
             return Profile(user_id, is_guest=True)
         raise
-    user = cast("Mapping[str, Any]", said["user"])
+    return _profile(cast("Mapping[str, Any]", said["user"]), workspace)
+
+
+def _profile(user: Mapping[str, Any], workspace: Workspace) -> Profile:
     shown = cast("Mapping[str, Any]", user.get("profile") or {})
     organization, team = cast("Mapping[str, Any]", user.get("enterprise_user") or {}), str(user.get("team_id") or "")
     is_colleague = team == workspace.team_id or (  # an organization's workspaces are one company
@@ -196,7 +227,7 @@ async def _look_up(workspace: Workspace, user_id: str) -> Profile:
     is_guest = is_limited or not is_colleague
     name = shown.get("display_name") or shown.get("real_name") or user.get("real_name") or user.get("name")
     return Profile(
-        id=user_id,
+        id=str(user["id"]),
         name=str(name or ""),
         is_guest=is_guest,
         is_admin=not is_guest and any(user.get(flag) for flag in ("is_admin", "is_owner", "is_primary_owner")),

@@ -24,10 +24,11 @@ from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.messages import ONLY_YOU, UNTITLED
-from core.model import Claim, Interruption, MessageRef, Reaction, Task, WaitNotice, Withdrawal
+from core.model import Claim, Interruption, MessageRef, Reaction, Task, WaitNotice, Withdrawal, WorkspaceRef
 
 EMOJI = {Reaction.WARNING: "warning", Reaction.LIMIT: "hourglass_flowing_sand"}
 PACE = Pace(interval=1.0)
+MOST_TOLD = 10  # moderators, of something that all of them could look up
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 
 
@@ -114,6 +115,13 @@ class SlackChat(ChatPlatform):
         """Take a mark of ours away."""
         client = (await self.workspaces.find(to.thread.workspace)).once
         await tell(client, "reactions.remove", channel=to.thread.channel, timestamp=to.id, name=EMOJI[reaction])
+
+    async def alert(self, home: WorkspaceRef, part: Part, nonce: str) -> None:
+        """Tell each in direct messages, as Slack has no place for moderators; whom it cannot reach sees the status."""
+        once = (await self.workspaces.find(home.workspace)).once
+        for moderator in await self.people.moderators(home.workspace, most=MOST_TOLD):
+            with suppress(PostingFailed):
+                await tell(once, "chat.postMessage", channel=moderator, text=mrkdwn(part.text), nonce=nonce)
 
     async def end_sign(self, task: Task) -> None:
         """Take away the sign of a worker that had the question before."""

@@ -57,10 +57,14 @@ def parsed(text: str, *, channel: str = "") -> ParsedCommand:
 
 
 def text_command(text: str) -> ParsedCommand | None:
-    """Return the command that is all somebody says to the bot in a thread; None where it is no command."""
+    """Return the command that is all somebody says to the bot in a thread; None where it is none that belongs there.
+
+    Where Slack shows nothing to one person alone, all in the thread read what is told.
+    """
     words = text.lower().split()
     wanted = parsed("forget thread" if words == ["forget"] else " ".join(words)) if words else ParsedCommand(None)
-    if wanted.command is None or wanted.command.act is None or wanted.command.for_moderators:
+    command = wanted.command
+    if command is None or command.act is None or command.for_moderators or command.is_personal:
         return None
     return wanted if wanted.values is not None else None
 

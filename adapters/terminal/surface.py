@@ -25,6 +25,7 @@ from core.model import (
     SearchFailed,
     Searching,
     Waiting,
+    WorkspaceRef,
     without_controls,
 )
 
@@ -60,6 +61,9 @@ class PlainSurface:
 
     async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Nothing was marked."""
+
+    async def alert(self, home: WorkspaceRef, sentence: str) -> None:
+        """Nobody moderates a terminal."""
 
     def _text(self, answer: Answer) -> str:
         return plain(answer)

@@ -16,7 +16,7 @@ from adapters.chat.platform import ChatPlatform, Destination, Part, Posted
 from adapters.discord.dialect import DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from core.messages import MENTION_TO_CONTINUE, NO_CONTEXT
-from core.model import Claim, Delivery, Progress, Reaction, Withdrawal
+from core.model import Claim, Delivery, Progress, Reaction, Withdrawal, WorkspaceRef
 from core.ports import Deliveries
 
 MOMENT = 0.05  # seconds that the platform takes for a request
@@ -72,6 +72,9 @@ class Wall:
 
     async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Nothing was marked."""
+
+    async def alert(self, home: WorkspaceRef, sentence: str) -> None:
+        """Nobody moderates here."""
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take nothing back."""

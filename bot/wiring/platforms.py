@@ -104,7 +104,7 @@ class Platform(ABC):
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
-        moderation = Moderation(stores.policies, forgetting, now=now)
+        moderation = Moderation(stores.policies, forgetting, now=now, budgets=settings.all_budgets)
         admission = admission_of(settings, stores, members)
         estimate = WaitEstimate(settings.answers_at_once)
         readers: list[str] = []  # the services that are given what people ask
@@ -123,6 +123,7 @@ class Platform(ABC):
             channel_cursor=stores.channel_cursor,
             moderation=moderation,
             self_help=SelfHelp(stores.conversations, forgetting, moderation, inbox),
+            admission=admission,
             askers=partial(askers, stores.conversations, inbox),
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,
@@ -157,7 +158,7 @@ class TimedSurface:
         self._reply = surface.reply
         self._metrics = metrics
         self.react, self.unreact, self.withdraw = surface.react, surface.unreact, surface.withdraw
-        self.refuse = surface.refuse
+        self.refuse, self.alert = surface.refuse, surface.alert
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw an answer, and note when there is something to read for the first time."""

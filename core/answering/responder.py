@@ -8,13 +8,14 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
 from operator import call
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from core.answering.agent import Agent, answer_id
 from core.community.admission import Admission, Refusal
 from core.errors import ShutOut, StoreUnavailable
 from core.events import (
     Answered,
+    BudgetAlerted,
     Charged,
     ErrorType,
     MemoryFailed,
@@ -25,10 +26,11 @@ from core.events import (
     Step,
     unobserved,
 )
-from core.messages import FAILED
+from core.messages import FAILED, budget_alert
 from core.model import (
     NOTHING_SPENT,
     Answer,
+    BudgetAlert,
     Claim,
     Conversation,
     Delivery,
@@ -54,7 +56,7 @@ _ERRORS: dict[Status, ErrorType] = {
     Status.REFUSED: "validation",
 }
 
-Write: TypeAlias = Callable[[], Awaitable[None]]
+Write: TypeAlias = Callable[[], Awaitable[Any]]
 
 
 @dataclass
@@ -70,7 +72,7 @@ class Responder:
     now: Callable[[], datetime]
     deliveries: Deliveries | None = None
     admission: Admission | None = None
-    insist: Callable[[Write], Awaitable[None]] = call
+    insist: Callable[[Write], Awaitable[Any]] = call
     observer: Observer = unobserved
 
     async def respond(self, claim: Claim, surface: Surface) -> Answer:
@@ -93,6 +95,7 @@ class Responder:
                 await self._refuse(claim, surface, admitted.sentence)
             elif admitted.telling is Telling.MARK:
                 await surface.react(claim, Reaction.LIMIT)
+            await self._alert(claim, surface, admitted.alerts)
         else:
             with expiring(claim.cancelled, self.agent.limits.longest - claim.spent):
                 answer = await self._counted(claim, surface, conversation, admitted)
@@ -192,23 +195,43 @@ class Responder:
             answer = await self._answer(claim, surface, conversation, spent, outcome)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
+            settling = self._settle(claim, reservation, spent, counts=is_replaced and bool(spent), is_heard=False)
             with suppress(StoreUnavailable):
-                await self._settle(claim, reservation, spent, counts=is_replaced and bool(spent))
+                await settling
             raise
         counts = bool(outcome) and not answer.is_failure
         with suppress(StoreUnavailable):  # then what was set aside ends by itself
-            await self.insist(partial(self._settle, claim, reservation, spent, counts=counts))
+            alerts = await self.insist(partial(self._settle, claim, reservation, spent, counts=counts))
+            await self._alert(claim, surface, alerts)
         return answer
 
     async def _settle(
-        self, claim: Claim, reservation: Reservation | None, spent: Sequence[Usage], *, counts: bool
-    ) -> None:
-        """Count what an answer has cost. Raises `StoreUnavailable`; doing it twice counts it once."""
+        self,
+        claim: Claim,
+        reservation: Reservation | None,
+        spent: Sequence[Usage],
+        *,
+        counts: bool,
+        is_heard: bool = True,
+    ) -> Sequence[BudgetAlert]:
+        """Count what an answer has cost; return what moderators should hear.
+
+        Raises `StoreUnavailable`; doing it twice counts it once.
+        """
         cost = self.agent.cost(sum(spent, Usage())).model_copy(update={"questions": int(counts)})
-        if self.admission and reservation:
-            await self.admission.settle(reservation, cost)
-            if cost != NOTHING_SPENT:
-                self.observer(Charged(claim.message, cost))
+        if self.admission is None or reservation is None:
+            return ()
+        alerts = await self.admission.settle(reservation, cost, is_heard=is_heard)
+        if cost != NOTHING_SPENT:
+            self.observer(Charged(claim.message, cost))
+        return alerts
+
+    async def _alert(self, claim: Claim, surface: Surface, alerts: Sequence[BudgetAlert]) -> None:
+        """Tell moderators that a budget of the community is nearly used up, or is."""
+        home = claim.message.thread.home
+        for alert in alerts:
+            self.observer(BudgetAlerted(str(home), str(alert.budget), alert.percent))
+            await surface.alert(home, budget_alert(alert))
 
     async def _answer(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from hashlib import sha256
@@ -16,13 +16,17 @@ from core.messages import BUSY, CLOSED, PAUSED, STRANGERS_READ, SWITCHED_OFF, li
 from core.model import (
     Budget,
     BudgetAlert,
+    BudgetUse,
     Claim,
     Cost,
+    Holder,
     Policy,
     Question,
     Reached,
     Reservation,
+    Spending,
     Telling,
+    WorkspaceRef,
     within,
 )
 from core.ports import Dedup, Membership, PolicyStore, Quota
@@ -86,9 +90,24 @@ class Admission:
             reached = await self.quota.would_reach(self._reservation(question, policy, ONE_QUESTION))
         return reached is None
 
-    async def settle(self, reservation: Reservation, spent: Cost) -> Sequence[BudgetAlert]:
-        """Count what an answer has cost; return what moderators should hear. Raises `StoreUnavailable`."""
-        return await self.quota.settle(reservation, spent)
+    async def settle(self, reservation: Reservation, spent: Cost, *, is_heard: bool = True) -> Sequence[BudgetAlert]:
+        """Count what an answer has cost; return what moderators should hear. Raises `StoreUnavailable`.
+
+        Where nobody can tell them, that is kept for the next time.
+        """
+        return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
+
+    async def spending(self, home: WorkspaceRef, *, person_id: str = "") -> Spending:
+        """Return what a community has spent, and a person in it if one is named. Raises `StoreUnavailable`."""
+        at, policy = self.now().astimezone(self.zone), await self.policies.load(home)
+        budgets, spent = within(self.budgets, policy.budgets), await self.quota.spent(home, at, person_id=person_id)
+        uses = [
+            BudgetUse(each, spent[each.holder, each.period].of(each.measure), each.period.around(at)[1])
+            for each in budgets
+            if (each.holder, each.period) in spent
+        ]
+        of_community = {period: cost for (holder, period), cost in spent.items() if holder is Holder.COMMUNITY}
+        return Spending(of_community, budgets, tuple(uses))
 
     async def _policy(self, question: Question) -> Policy:
         with suppress(StoreUnavailable):

@@ -6,13 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
-from core.errors import NotAllowed, PolicyUnreadable
-from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_AN_ADMIN, NOT_PART_OF_IT, UNREADABLE
+from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
+from core.messages import (
+    ANOTHER_WORKSPACE,
+    NOT_A_MODERATOR,
+    NOT_AN_ADMIN,
+    NOT_PART_OF_IT,
+    UNREADABLE,
+    budget_above,
+)
 from core.model import (
     Actor,
     AnyPlace,
     Applied,
     AuditEntry,
+    Budget,
     Citation,
     MessageRef,
     ModerationOrder,
@@ -22,6 +30,7 @@ from core.model import (
     ThreadRef,
     Turn,
     WorkspaceRef,
+    within,
 )
 from core.ports import ConversationStore, Deliveries, PolicyStore, VoteStore, WaitingWords
 
@@ -31,6 +40,15 @@ class Forgotten:
     """How much was removed of somebody."""
 
     turns: int = 0
+    votes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalData:
+    """How much is kept of somebody: turns, questions that wait or could be tried again, and votes."""
+
+    turns: int = 0
+    waiting: int = 0
     votes: int = 0
 
 
@@ -48,6 +66,12 @@ class Forgetting:
         await self.waiting.forget_person(home, person_id)
         turns = await self.conversations.forget_person(home, person_id)
         return Forgotten(turns, await self.votes.forget_person(home, person_id))
+
+    async def kept(self, home: WorkspaceRef, person_id: str) -> PersonalData:
+        """Return how much there is of a person in a workspace."""
+        turns = await self.conversations.count_person(home, person_id)
+        waiting = await self.waiting.count_person(home, person_id)
+        return PersonalData(turns, waiting, await self.votes.count_person(home, person_id))
 
     async def place(self, place: AnyPlace) -> int:
         """Remove all that anybody asked in a place; return the number of conversations. What is set there stays.
@@ -81,12 +105,16 @@ class ModerationStatus:
 
 @dataclass
 class Moderation:
-    """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`."""
+    """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`.
+
+    The *budgets* are the operator's.
+    """
 
     policies: PolicyStore
     forgetting: Forgetting
     _: KW_ONLY
     now: Callable[[], datetime]
+    budgets: Sequence[Budget] = ()
 
     async def status(self, actor: Actor, *, page: int = 1) -> ModerationStatus:
         """Return how things are, with the first or a later page of the log. Looking is not noted."""
@@ -138,6 +166,23 @@ class Moderation:
         if not actor.is_admin:
             raise NotAllowed(NOT_AN_ADMIN)
         return (await self._apply(actor, OrderKind.ADD_MODERATORS if on else OrderKind.REMOVE_MODERATORS, group)).is_new
+
+    async def limit(self, actor: Actor, budget: Budget, *, on: bool) -> bool:
+        """Set a budget within the operator's, or lift what moderators have set of that kind; return whether it is new.
+
+        Raises `InvalidInput` for more than the operator allows, and `PolicyUnreadable`.
+        """
+        _check(actor)
+        allowed = self.allowed(budget)
+        if on and allowed is not None and budget.most > allowed.most:
+            raise InvalidInput(budget_above(allowed), field="most")
+        if on:
+            return (await self._apply(actor, OrderKind.SET_BUDGET, str(budget))).is_new
+        return (await self._apply(actor, OrderKind.LIFT_BUDGET, budget.name)).is_new
+
+    def allowed(self, budget: Budget) -> Budget | None:
+        """Return the operator's budget of the same kind, if there is one."""
+        return next((each for each in within(self.budgets, ()) if each.name == budget.name), None)
 
     async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
         """Remove one conversation; return whether there was one. Raises `NotAllowed` for one of another workspace."""
@@ -229,3 +274,9 @@ class SelfHelp:
         """Remove all of somebody in these places, each named once."""
         gone = [await self.forgetting.person(home, person_id) for home in homes]
         return Forgotten(sum(each.turns for each in gone), sum(each.votes for each in gone))
+
+    async def kept(self, homes: Iterable[WorkspaceRef], person_id: str) -> PersonalData:
+        """Return how much is kept of somebody in these places, each named once."""
+        found = [await self.forgetting.kept(home, person_id) for home in homes]
+        turns, waiting = sum(each.turns for each in found), sum(each.waiting for each in found)
+        return PersonalData(turns, waiting, sum(each.votes for each in found))

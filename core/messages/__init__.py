@@ -40,9 +40,19 @@ from core.messages.answers import (
     UNTITLED,
     UPDATED,
     WARNING,
-    limit_reached,
     no_context,
     not_in_selection,
+)
+from core.messages.budgets import (
+    BUDGET_UNCLEAR,
+    WHOM,
+    budget_above,
+    budget_alert,
+    budget_line,
+    budget_ordered,
+    left_lines,
+    limit_reached,
+    spending_lines,
 )
 from core.messages.commands import (
     AWAY,
@@ -76,6 +86,7 @@ from core.messages.commands import (
     not_understood,
     outline_lines,
     person_forgotten,
+    person_kept,
     privacy,
     thread_forgotten,
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 
-from core.messages.wording import counted
-from core.model import Awaited, Holder, Period, Question, Reached
+from core.model import Awaited, Question
 
 WARNING = "⚠️"
 LIMIT = "⏳"
@@ -64,35 +61,6 @@ AWAITED: Mapping[Awaited, str] = {
     Awaited.RERANKER: ("I'm still waiting for the service that picks the best passages. The answer will appear here."),
 }
 """What somebody is told who has seen nothing new for a while, until something new is there."""
-
-
-def limit_reached(reached: Reached, at: datetime) -> str:
-    """Return which limit somebody is at, and when it goes on."""
-    budget, wait = reached.budget, _wait(reached.until - at)
-    if budget.period is Period.MINUTE:
-        return f"That's a lot of questions in a short time. You can ask again in {wait}."
-    if reached.is_passing:
-        return f"What is left of the budget is set aside for questions I'm still answering. {AGAIN.format(wait)}"
-    when = "today" if budget.period is Period.DAY else "this month"
-    whose = {Holder.PERSON: "You've", Holder.CHANNEL: "This channel has"}.get(budget.holder, "This community has")
-    return f"{whose} reached the limit for {when}. {AGAIN.format(f'{wait}, {_moment(reached.until)}')}"
-
-
-AGAIN = "You can ask again in {}."
-
-
-def _wait(wait: timedelta) -> str:
-    """Return how long something takes, as people say it."""
-    seconds = max(math.ceil(wait.total_seconds()), 1)
-    for least, unit, name in ((172_800, 86_400, "day"), (5_400, 3_600, "hour"), (90, 60, "minute")):
-        if seconds >= least:
-            return f"about {counted(round(seconds / unit), name)}"
-    return f"about {counted(seconds, 'second')}"
-
-
-def _moment(at: datetime) -> str:
-    """Return a moment with its time zone, the same for all readers."""
-    return f"on {at.day} {at:%B} at {at:%H:%M} {at.tzname() or 'UTC'}"
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:

@@ -47,6 +47,7 @@ class Forms:
     sources: str = "**/sources**"
     forget: str = "**/forget** removes this thread, or everything about you, at once."
     privacy: str = "**/privacy**"
+    me: str = "**/me**"
     documents: str = "**/documents**"
     documents_page: str = "`/documents page:{}`"
     more: str = ""
@@ -62,6 +63,7 @@ SLACK_FORMS = Forms(
     forget="**/footnote forget me** removes everything about you at once; to remove a thread, mention me there with "
     "`forget` alone.",
     privacy="**/footnote privacy**",
+    me="**/footnote me**",
     documents="**/footnote documents**",
     documents_page="`/footnote documents {}`",
     more="Slack has no commands in threads: there, mention me with "
@@ -72,10 +74,12 @@ SLACK_FORMS = Forms(
 )
 SLACK_COMMANDS = """\
 `/footnote ask [--private] QUESTION`
-`/footnote documents [PAGE]`, `/footnote help`, `/footnote privacy`
+`/footnote documents [PAGE]`, `/footnote me`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `forget person @NAME`, \
-`forget everything` are for moderators, and `moderators @GROUP on|off` for admins."""
+`forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
+`/footnote admin budget person 50 questions day` sets a limit, and `budget person questions day lift` lifts it, for a \
+`person`, `channel` or `community`, of `questions`, `tokens` or `money`, by `day` or `month`."""
 FORGET_ME_TITLE = "Forget everything about you?"
 FORGET_ME_WARNING = "Your questions with their answers, and your votes, are removed at once."
 
@@ -96,7 +100,8 @@ I answer questions from this community's documents, with a numbered footnote aft
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
-{forms.forget} {forms.privacy} says what I keep.{more}
+{forms.me} shows what you can still ask, and how much I keep of you. {forms.forget} {forms.privacy} says what I keep.\
+{more}
 
 Edit your question within ten minutes, and I'll answer the new version, as long as nobody has asked more below it. \
 Delete it, and the answer goes too, unless somebody else has written below it."""
@@ -139,6 +144,15 @@ def person_forgotten(questions: int, votes: int) -> str:
     return (
         f"I no longer remember {counted(questions, 'question')} with the answers, and {counted(votes, 'vote')}. "
         "Messages stay until somebody deletes them."
+    )
+
+
+def person_kept(questions: int, waiting: int, votes: int) -> str:
+    """Return what is kept of somebody."""
+    unanswered = f", {counted(waiting, 'question')} that can still be answered or tried again" if waiting else ""
+    return (
+        f"What I keep of you here: {counted(questions, 'question')} with the answers{unanswered}, "
+        f"and {counted(votes, 'vote')}."
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from core.errors import InvalidInput
+from core.messages.budgets import budget_line
 from core.messages.wording import Drawing, counted, listed
 from core.model import Applied, AuditEntry, OrderKind, Policy, PolicyFault, Tally, ThreadRef
 
@@ -94,6 +95,7 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     yield from channel_lines(policy, drawing)
     if policy.moderators:
         yield moderators_line([drawing.group(each) for each in sorted(policy.moderators)])
+    yield from (f"Set by moderators: {budget_line(each)}" for each in policy.budgets)
 
 
 def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
@@ -111,6 +113,7 @@ def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
     if policy.moderators:
         known.append(moderators_line([drawing.group(each) for each in sorted(policy.moderators)]))
+    known += map(budget_line, policy.budgets)
     known.append("Anything else that was set." if known else "Everything that was set.")
     yield from (f"{drawing.bullet} {line}" for line in known)
 

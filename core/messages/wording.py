@@ -35,6 +35,11 @@ def listed(names: Sequence[str]) -> str:
     return joined([*names[:SHOWN_NAMES], *more])
 
 
+def moment(at: datetime) -> str:
+    """Return a moment with its time zone, the same for all readers."""
+    return f"on {at.day} {at:%B} at {at:%H:%M} {at.tzname() or 'UTC'}"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -68,6 +68,11 @@ class Budget(Value):
         return f"{self.holder} {self.measure} {self.period}"
 
     @classmethod
+    def named(cls, name: str, most: float) -> Budget:
+        """Return the budget of a name, with a limit. Raises `InvalidInput`."""
+        return cls.parse(" ".join([*name.split()[:1], f"{most:.15g}", *name.split()[1:]]))
+
+    @classmethod
     def parse(cls, text: str) -> Budget:
         """Read one that was written, such as `person 100 questions day`. Raises `InvalidInput`."""
         try:
@@ -112,10 +117,11 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class BudgetAlert:
-    """A community has used so many percent of a budget, which is said once for each period."""
+    """A community has used so many percent of a budget, which is said once for each period, that ends *until* then."""
 
     budget: Budget
     percent: int
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,29 @@ class Reached:
     def name(self) -> str:
         """What is told once, until it lifts."""
         return f"{self.budget.name} held" if self.is_passing else self.budget.name
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """How much of a budget was spent in the period that goes on *until* then."""
+
+    budget: Budget
+    spent: float
+    until: datetime
+
+    @property
+    def left(self) -> float:
+        """What may still be spent."""
+        return max(self.budget.most - self.spent, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a community has spent, the *budgets* that hold there, and how far those are used that can be told."""
+
+    of_community: Mapping[Period, Cost]
+    budgets: tuple[Budget, ...] = ()
+    uses: tuple[BudgetUse, ...] = ()
 
 
 class Telling(StrEnum):

@@ -134,6 +134,8 @@ class OrderKind(StrEnum):
     CLOSE_CHANNEL = "close channel to guests"
     ADD_MODERATORS = "add moderators"
     REMOVE_MODERATORS = "remove moderators"
+    SET_BUDGET = "set budget"
+    LIFT_BUDGET = "lift budget"
     FORGET_THREAD = "forget thread"
     FORGET_PERSON = "forget person"
     FORGET_EVERYTHING = "forget everything"
@@ -141,7 +143,7 @@ class OrderKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModerationOrder:
-    """One order; `about` is the id of the channel, person or group, or the thread, that it is about.
+    """One order; `about` is the id of the channel, person or group, the thread, or the budget, that it is about.
 
     One to forget changes no policy, and is always noted.
     """

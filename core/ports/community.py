@@ -104,6 +104,10 @@ class VoteStore(Protocol):
         """Remove every vote of a person in a workspace; return their number."""
         ...
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Count the votes of a person in a workspace."""
+        ...
+
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove every vote of a workspace; return their number."""
         ...

@@ -206,6 +206,13 @@ class Surface(Protocol):
         """Take a mark of ours away, if it is there and the claim is not lost. Raises nothing."""
         ...
 
+    async def alert(self, home: WorkspaceRef, sentence: str) -> None:
+        """Tell the moderators of a community something where they alone read it. Raises nothing.
+
+        What cannot be told is left out: the status says it too.
+        """
+        ...
+
 
 class ChatSurface(Surface, Protocol):
     """A platform where questions can be deleted, by those who asked them or by others."""

@@ -58,6 +58,10 @@ class ConversationStore(Protocol):
         """Remove every turn that a person has asked for in a workspace; return their number."""
         ...
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Return how many turns are remembered that a person has asked for in a workspace; it may take long."""
+        ...
+
 
 class Inbox(Protocol):
     """Holds questions until they are answered: one at a time of each thread, in order. Raises `StoreUnavailable`."""
@@ -152,6 +156,10 @@ class WaitingWords(Protocol):
 
         What waits or is being answered is treated as deleted, and nothing else can be tried again.
         """
+        ...
+
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Return of how many questions of a person in a workspace the words are kept; it may take long."""
         ...
 
     async def forget(self, place: AnyPlace) -> int:

@@ -220,8 +220,10 @@ async def test_a_person_is_forgotten_in_every_thread_of_a_workspace(store: Conve
     for each in (mine, theirs, turn("3", in_thread=thread("there")), turn("4", in_thread=elsewhere)):
         await store.append(each.question_ref.thread, each)
 
+    assert [await store.count_person(thread().home, person) for person in ("p1", "p2", "p3")] == [2, 1, 0]
     assert await store.forget_person(thread().home, "p1") == 2
     assert await store.forget_person(thread().home, "p1") == 0
+    assert await store.count_person(thread().home, "p1") == 0
     assert await store.load(thread("here")) == Conversation(thread=thread("here"), turns=(theirs,))
     assert await store.load(thread("there")) is None
     assert await store.load(elsewhere) is not None

@@ -46,7 +46,9 @@ async def test_what_a_forgotten_person_waits_for_does_not_come(boxes: Boxes) -> 
     for signal in (by_eve(asked("1")), asked("2"), by_eve(asked("3")), by_eve(asked("4", in_thread="2"))):
         await boxes.here.put(signal)
 
+    assert await boxes.here.count_person(HOME, EVE.id) == 3
     assert [await boxes.there.forget_person(HOME, EVE.id) for _ in range(2)] == [3, 0]
+    assert await boxes.here.count_person(HOME, EVE.id) == 0
     assert asks(await taken(boxes.here)).message.id == "2"
     assert await is_empty(boxes.here)
 
@@ -74,6 +76,7 @@ async def test_of_what_failed_no_words_are_kept_of_a_forgotten_person(inbox: Box
     for _ in range(3):
         await fail(inbox, ValueError())
 
+    assert await inbox.count_person(HOME, EVE.id) == 2
     assert [await inbox.forget_person(HOME, EVE.id) for _ in range(2)] == [2, 0]
     assert not any([await inbox.put(retried(asked(name))) for name in ("1", "2", "3")])
     assert await is_empty(inbox)

@@ -106,6 +106,28 @@ async def test_what_changes_something_is_noted_and_nothing_else(policies: Policy
     assert entries[0] == AuditEntry(by=KEPT, did="remove moderators", about="7", at=NOON)
 
 
+@pytest.mark.promise("budgets-are-moderated")
+async def test_a_budget_is_set_changed_and_lifted(policies: PolicyStore) -> None:
+    """Each kind has one limit, the last that was set; what was set that way already is not noted again."""
+    orders = (
+        (OrderKind.SET_BUDGET, "person 50 questions day"),
+        (OrderKind.SET_BUDGET, "person 50 questions day"),
+        (OrderKind.SET_BUDGET, "community 2.5 money month"),
+        (OrderKind.SET_BUDGET, "person 20 questions day"),
+        (OrderKind.LIFT_BUDGET, "community money month"),
+        (OrderKind.LIFT_BUDGET, "community money month"),
+    )
+    told, set_ = list[bool](), list[list[str]]()
+    for kind, about in orders:
+        told.append(await ordered(policies, kind, about))
+        set_.append([str(each) for each in (await policies.load(HOME)).budgets])
+
+    person, money, less = "person 50 questions day", "community 2.5 money month", "person 20 questions day"
+    assert set_ == [[person], [person], [money, person], [money, less], [less], [less]]
+    assert told == [True, False, True, True, True, False]
+    assert await noted(policies) == [order for order, is_new in zip(orders, told, strict=True) if is_new]
+
+
 @pytest.mark.promise("orders-hold")
 async def test_orders_at_the_same_moment_all_hold(policies: PolicyStore) -> None:
     """Each thing that is ordered is set once and noted once, by whichever order came first."""

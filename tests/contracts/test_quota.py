@@ -311,7 +311,7 @@ async def test_moderators_hear_once_that_a_budget_is_nearly_used_up_and_once_tha
 
     refused = [await gate.quota.reserve(gate.run(by("eve", number), ALL_DAY)) for number in range(2)]
 
-    assert heard == [[]] * 7 + [[BudgetAlert(ALL_DAY, 80)], [], [BudgetAlert(ALL_DAY, 100)]]
+    assert heard == [[]] * 7 + [[BudgetAlert(ALL_DAY, 80, MIDNIGHT)], [], [BudgetAlert(ALL_DAY, 100, MIDNIGHT)]]
     assert refused == [Reached(ALL_DAY, MIDNIGHT)] * 2
 
 
@@ -322,7 +322,7 @@ async def test_a_budget_counts_as_used_up_once_something_is_refused(gate: Gate) 
 
     refused = [await gate.quota.reserve(gate.run(by("eve", number), lower)) for number in range(2)]
 
-    assert refused == [Reached(lower, MIDNIGHT, (BudgetAlert(lower, 100),)), Reached(lower, MIDNIGHT)]
+    assert refused == [Reached(lower, MIDNIGHT, (BudgetAlert(lower, 100, MIDNIGHT),)), Reached(lower, MIDNIGHT)]
 
 
 @pytest.mark.promise("bounded-asking")

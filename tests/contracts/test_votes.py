@@ -80,7 +80,9 @@ async def test_the_votes_of_a_person_can_be_forgotten(votes: VoteStore) -> None:
     await votes.cast(HOME, vote(by="p1 2"))
     await votes.cast(ELSEWHERE, vote())
 
+    assert [await votes.count_person(HOME, person) for person in ("p1", "p2", "p3")] == [3, 1, 0]
     assert [await votes.forget_person(HOME, "p1") for _ in range(2)] == [3, 0]
+    assert await votes.count_person(HOME, "p1") == 0
     assert await votes.count(HOME) == Tally(helpful=2)
     assert await votes.count(ELSEWHERE) == Tally(helpful=1)
 

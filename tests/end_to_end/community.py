@@ -156,6 +156,10 @@ class Community(Protocol):
         """Let Ada ask something of a message with this *text* alone; give the reply."""
         ...
 
+    def alerts(self) -> list[str]:
+        """Give what the bot has told moderators where they alone read it."""
+        ...
+
     def refuse(self, *, the_token: bool) -> None:
         """Take the bot's token no more, or again."""
         ...

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from adapters.chat.commands import command_named
 from adapters.chat.platform import Controls
 from adapters.discord.responses import FILLED
 from core import messages
@@ -170,7 +171,10 @@ class DiscordCommunity:
         place = self._thread(at) if at else self.channel
         who, whole = self.moderator if moderates else self.ada, _whole(name, moderates=moderates)
         await self.until(lambda: self.server.platform.commands.get(None), what="the commands")
-        return await self._told(self.server.slash(who, place, whole, **options))
+        known = command_named(name, for_moderators=moderates)
+        choices = {option.name: option.choices for option in known.options} if known else {}
+        given = {option: choices.get(option, {}).get(str(value), value) for option, value in options.items()}
+        return await self._told(self.server.slash(who, place, whole, **given))
 
     def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
         """Give the command with the names of what goes with it."""
@@ -184,6 +188,12 @@ class DiscordCommunity:
         shown = self.server.menu(self.ada, message, "Answer from this message")
         await self.until(lambda: shown.modal, what="a form")
         return await self._told(self.server.submit(self.ada, shown, {"question": question}))
+
+    def alerts(self) -> list[str]:
+        """Read what was said to the owner, who is told of which guild it is."""
+        place, beginning = self.server.dm(self.server.platform.owner).id, f"{self.guild.name}: "
+        said = [one.content for one in self.server.platform.messages.values() if one.channel_id == place]
+        return [text.removeprefix(beginning) for text in said if text.startswith(beginning)]
 
     def refuse(self, *, the_token: bool) -> None:
         """Give the bot another one."""

@@ -200,7 +200,8 @@ class SlackCommunity:
     def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
         """Give the command with its text."""
         words = [NAME, *(["admin"] if moderates else []), name, *(["--private"] if options.get("private") else [])]
-        return " ".join([*words, *([str(options["question"])] if "question" in options else [])])
+        given = {option: value for option, value in options.items() if option != "private"}
+        return " ".join([*words, *(option if value is True else str(value) for option, value in given.items())])
 
     async def ask_from(self, text: str, question: str) -> str:
         """Use the message's menu, and fill in the form."""
@@ -210,6 +211,11 @@ class SlackCommunity:
         form = self.server.view_of(self.ada)
         assert form is not None
         return await self._told(self.ada, lambda: self.server.submit(self.ada, form, {QUESTION: question}))
+
+    def alerts(self) -> list[str]:
+        """Read the direct messages of the one admin."""
+        place = self.server.direct(self.workspace, self.moderator)
+        return [one.shown for one in self.server.messages(place, by=self.workspace.bot)]
 
     def refuse(self, *, the_token: bool) -> None:
         """Refuse every call."""

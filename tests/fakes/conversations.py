@@ -66,6 +66,11 @@ class MemoryConversations:
             del self._turns[str(thread)][ref]
         return len(gone)
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Count a person's turns."""
+        turns = [turn for thread in self._in(home) for turn in self._current(thread).values()]
+        return sum(turn.author_id == person_id for turn in turns)
+
     def _in(self, place: AnyPlace) -> list[ThreadRef]:
         if self.fails:
             raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")

@@ -154,6 +154,12 @@ class MemoryInbox:
         theirs = [each for each in self._records.values() if each.is_by(home, person_id)]
         return sum(map(self._forget, theirs))
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Count of what a person has asked the words are kept."""
+        self._check()
+        theirs = [each for each in self._records.values() if each.is_by(home, person_id) and not each.deleted]
+        return sum(each.state not in ("done", "dead") or each.kept is not None for each in theirs)
+
     async def forget(self, place: AnyPlace) -> int:
         """Remove what was asked in a place."""
         self._check()

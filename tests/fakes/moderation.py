@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from core.model import Applied, AuditEntry, ModerationOrder, OrderKind, Person, Policy, WorkspaceRef
+from core.model import Applied, AuditEntry, Budget, ModerationOrder, OrderKind, Person, Policy, WorkspaceRef
 
 
 class MemoryPolicies:
@@ -58,6 +58,13 @@ def _after(policy: Policy, order: ModerationOrder, by: Person, at: datetime) -> 
         return policy
     if policy.fault is not None:
         return Policy() if order.kind is OrderKind.RESUME else None
+    if order.kind in (OrderKind.SET_BUDGET, OrderKind.LIFT_BUDGET):
+        budgets = {each.name: each for each in policy.budgets if each.name != order.about}
+        if order.kind is OrderKind.SET_BUDGET:
+            budget = Budget.parse(order.about)
+            budgets[budget.name] = budget
+        after = policy.model_copy(update={"budgets": tuple(budgets[name] for name in sorted(budgets))})
+        return None if after == policy else after
     here = {order.about}
     changes: dict[OrderKind, dict[str, Any]] = {
         OrderKind.PAUSE: {} if policy.paused_by else {"paused_by": by, "paused_at": at},

@@ -205,7 +205,7 @@ class MemoryQuota:
         if percent <= self._told[name] or not budget.most:
             return []
         self._told[name] = percent
-        return [BudgetAlert(budget, percent)]
+        return [BudgetAlert(budget, percent, budget.period.around(reservation.at)[1])]
 
     def _windows_of(self, reservation: Reservation) -> Sequence[tuple[dict[str, datetime], Budget]]:
         question = reservation.question

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from adapters.chat.services import ChatServices
+from core.community.admission import Admission
 from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.errors import RetrievalUnavailable, StoreUnavailable
 from core.events import Event, Observer, unobserved
@@ -23,6 +24,7 @@ from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.index import MemoryIndex
 from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.quota import MemoryQuota
 from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
 
@@ -227,6 +229,7 @@ def bundle(
         "channel_cursor": MemoryChannelCursor(),
         "askers": _nobody_knows,
         "owns": _not_ours,
+        "admission": Admission(policies, MemoryQuota(now=lambda: NOON), MemoryDedup(), now=lambda: NOON),
         "purge": forgetting.farewell,
         "outline": empty,
     }

@@ -18,11 +18,14 @@ from core.model import (
     Reaction,
     Restarted,
     Withdrawal,
+    WorkspaceRef,
 )
 
 
 class RecordingSurface:
     """Keeps all progress in `shown`, all refusals in `refused` and all reactions in `reactions`, in order.
+
+    What moderators are told is in `alerts`.
 
     With `breaks_after` it raises `ConnectionError` once so many items were shown, as a closed terminal does.
     """
@@ -31,6 +34,7 @@ class RecordingSurface:
         self.shown: list[Progress] = []
         self.reactions: list[tuple[MessageRef, Reaction]] = []
         self.refused: list[str] = []
+        self.alerts: list[tuple[WorkspaceRef, str]] = []
         self.withdrawn: list[Withdrawal] = []
         self._breaks_after = breaks_after
 
@@ -55,6 +59,10 @@ class RecordingSurface:
     async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Keep it no more."""
         self.reactions = [each for each in self.reactions if each != (claim.message, reaction)]
+
+    async def alert(self, home: WorkspaceRef, sentence: str) -> None:
+        """Keep what moderators are told."""
+        self.alerts.append((home, sentence))
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Keep what was to be taken back."""

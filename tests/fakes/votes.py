@@ -36,6 +36,11 @@ class MemoryVotes:
             del self._votes[key]
         return len(gone)
 
+    async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Count what a person has thought."""
+        self._check()
+        return sum(vote.person_id == person_id for vote in self.of(home))
+
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
         self._check()

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.metrics import MOST_MODELS, OTHERS, REMEMBERED, Metrics
+from bot.metrics import MOST_COMMUNITIES, MOST_MODELS, OTHERS, REMEMBERED, Metrics
 from bot.wiring.platforms import TimedSurface
 from core.events import (
     AnswerAssumed,
     Answered,
     CatchUpCutShort,
+    Charged,
     Connected,
     ConnectionLost,
     Event,
@@ -32,7 +33,7 @@ from core.events import (
     TokensUsed,
     UrlsRemoved,
 )
-from core.model import Answer, Backlog, Claim, Status, Usage
+from core.model import Answer, Backlog, Claim, Cost, Status, Usage
 from tests.builders import NOON, question
 from tests.fakes.surface import RecordingSurface, drafted
 from tests.platforms import progress
@@ -70,6 +71,15 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
             Answered(REF, Status.REFUSED, "", Usage(), None, 0.0, 0.0, 0.0),
             {f'answers_total{{{QUESTION},status="refused"}}': 1},
         ),
+        (
+            Charged(REF, Cost(questions=1, tokens=107, money=0.25)),
+            {
+                'used_total{community="test:w",measure="questions"}': 1,
+                'used_total{community="test:w",measure="tokens"}': 107,
+                'used_total{community="test:w",measure="money"}': 0.25,
+            },
+        ),
+        (Charged(REF, Cost(tokens=9)), {'used_total{community="test:w",measure="tokens"}': 9}),
         (TakenOver(REF, 2), {f"lease_takeovers_total{{{QUESTION}}}": 1}),
         (TaskFailed(REF, 2, is_last=False, reason="Why."), {f"task_failures_total{{{QUESTION}}}": 1}),
         (
@@ -174,6 +184,20 @@ def test_a_service_that_names_ever_new_models_fills_no_memory() -> None:
     completions = [name for name in figures(metrics, only="tokens_total") if "completion" in name]
     assert len(completions) == MOST_MODELS + 1
     assert figures(metrics)[f'tokens_total{{kind="completion",model="{OTHERS}"}}'] == 5 * 7
+
+
+@pytest.mark.promise("spending-is-known")
+def test_only_so_many_communities_have_a_line_of_their_own() -> None:
+    """A bot may be in thousands: all but the first share one."""
+    metrics = Metrics()
+    for number in range(2 * (MOST_COMMUNITIES + 5)):
+        home = REF.thread.model_copy(update={"workspace": f"w{number % (MOST_COMMUNITIES + 5)}"})
+        metrics.observe(Charged(REF.model_copy(update={"thread": home}), Cost(questions=1)))
+
+    used = figures(metrics, only="used_total")
+    assert len(used) == MOST_COMMUNITIES + 1
+    assert (used['used_total{community="test:w0",measure="questions"}'], sum(used.values())) == (2, 210)
+    assert used[f'used_total{{community="{OTHERS}",measure="questions"}}'] == 10
 
 
 def test_every_figure_is_explained() -> None:

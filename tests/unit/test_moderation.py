@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from core.community.moderation import PAGE, Forgetting, Forgotten, Moderation, ModerationStatus
-from core.errors import NotAllowed, PolicyUnreadable
+from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
 from core.messages import UNREADABLE
-from core.model import Actor, Applied, AuditEntry, Person, Policy, PolicyFault
+from core.model import Actor, Applied, AuditEntry, Budget, Person, Policy, PolicyFault
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
@@ -27,6 +27,7 @@ ORDERS: dict[str, Callable[[Moderation, Actor], Awaitable[object]]] = {
     "resume": lambda moderation, actor: moderation.resume(actor),
     "silence": lambda moderation, actor: moderation.silence(actor, "7", on=True),
     "auto-answer": lambda moderation, actor: moderation.auto_answer(actor, "7", on=True),
+    "budget": lambda moderation, actor: moderation.limit(actor, Budget.parse("person 5 tokens day"), on=True),
     "forget thread": lambda moderation, actor: moderation.forget_thread(actor, thread()),
     "forget person": lambda moderation, actor: moderation.forget_person(actor, "p2"),
     "forget everything": lambda moderation, actor: moderation.forget_everything(actor),
@@ -46,7 +47,7 @@ def _policies() -> MemoryPolicies:
 @pytest.fixture(name="moderation")
 def _moderation(conversations: MemoryConversations, policies: MemoryPolicies) -> Moderation:
     forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox(), policies)
-    return Moderation(policies, forgetting, now=lambda: NOON)
+    return Moderation(policies, forgetting, now=lambda: NOON, budgets=[Budget.parse("person 100 questions day")])
 
 
 @pytest.mark.promise("moderators-only")
@@ -169,3 +170,24 @@ async def test_the_log_is_shown_in_pages(moderation: Moderation) -> None:
         (0, False),
     ]
     assert pages[2].entries[0].about == "0"
+
+
+@pytest.mark.promise("budgets-are-moderated")
+async def test_moderators_limit_what_is_asked_within_what_the_operator_allows(moderation: Moderation) -> None:
+    """More is refused with what is allowed, and not noted; where the operator has set nothing, anything goes."""
+    wanted = [Budget.parse(f"person {most} questions day") for most in (101, 100, 20)]
+    free = Budget.parse("channel 5000 tokens month")
+
+    with pytest.raises(InvalidInput, match="more than whoever runs me allows"):
+        await moderation.limit(MODERATOR, wanted[0], on=True)
+    told = [await moderation.limit(MODERATOR, each, on=True) for each in (*wanted[1:], free)]
+    told.append(await moderation.limit(MODERATOR, wanted[0], on=False))
+
+    status = await moderation.status(MODERATOR)
+    assert (told, status.policy.budgets) == ([True] * 4, (free,))
+    assert [(entry.did, entry.about) for entry in reversed(status.entries)] == [
+        ("set budget", "person 100 questions day"),
+        ("set budget", "person 20 questions day"),
+        ("set budget", "channel 5000 tokens month"),
+        ("lift budget", "person questions day"),
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 import pytest
@@ -11,15 +11,20 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
-from core.events import Answered, Charged, Event, MemoryFailed, Passed, State, StateChanged, Step
-from core.messages import PAUSED
+from core.events import Answered, BudgetAlerted, Charged, Event, MemoryFailed, Passed, State, StateChanged, Step
+from core.messages import PAUSED, budget_alert
 from core.model import (
     Answer,
+    Budget,
+    BudgetAlert,
     Claim,
     Conversation,
     Cost,
     Delivery,
+    Holder,
+    Measure,
     MessageRef,
+    Period,
     Person,
     Policy,
     Progress,
@@ -27,6 +32,7 @@ from core.model import (
     Reaction,
     Status,
     Turn,
+    Usage,
 )
 from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
@@ -63,6 +69,7 @@ class Desk:
         inbox: MemoryInbox | None = None,
         remembers: bool = True,
         paused: bool = False,
+        budgets: Sequence[Budget] = (),
     ) -> None:
         self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
         self.surface = RecordingSurface()
@@ -76,7 +83,7 @@ class Desk:
             conversations,
             now=lambda: NOON,
             deliveries=inbox,
-            admission=Admission(policies, quota, MemoryDedup(), now=lambda: NOON),
+            admission=Admission(policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets),
             observer=self.events.append,
         )
 
@@ -364,3 +371,23 @@ async def test_a_surface_that_breaks_ends_the_models_work_and_the_error_comes_ou
     assert model.closed_early == 1
     assert await desk.store.load(thread()) is None
     assert desk.events[-1] == StateChanged(question().message, State.ERROR, "generation")
+
+
+@pytest.mark.promise("budgets-are-told")
+async def test_moderators_hear_what_their_community_has_used_up_once_an_answer_is_there(script: Script) -> None:
+    """An answer that broke costs what it has cost, and leaves the telling to the next one."""
+    tokens = Budget(holder=Holder.COMMUNITY, measure=Measure.TOKENS, most=20)
+    dear, cheap = (turn(search("robot"), usage=Usage(prompt_tokens=used)) for used in (17, 1))
+    written = turn("Robots ", "sense ", "and act [1].")
+    desk = Desk(script(dear, written, cheap, written), budgets=[tokens])
+    desk.surface = RecordingSurface(breaks_after=4)
+    with pytest.raises(ConnectionError):
+        await desk.ask()
+    broken, desk.surface = desk.surface, RecordingSurface()
+
+    await desk.ask(question(id="m2"))
+
+    alert = BudgetAlert(tokens, 80, Period.DAY.around(NOON)[1])
+    home = thread().home
+    assert (broken.alerts, desk.surface.alerts) == ([], [(home, budget_alert(alert))])
+    assert BudgetAlerted(str(home), "community 20 tokens day", 80) in desk.events

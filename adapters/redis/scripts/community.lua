@@ -9,6 +9,7 @@
 --       auto:<channel>    every new post is answered there
 --       open:<channel>    what is for members is answered there also in front of guests
 --       moderators:<id>   the members of this role or group may moderate
+--       budget:<name>     so much may be used, as a number, by whom and of what the name says
 --       legacy            what was set before there were versions, if it held more than is known today
 --     audit             the beginning of the names of the log's keys:
 --       order             the numbers of the entries, newest first, also of some that have expired
@@ -116,7 +117,9 @@ function script.moderate(field, value, entry, replaces, most, life, is_first)
       if replaces then redis.call('DEL', policy) end
       return replaces
     end
-    if (stored[field] ~= nil) == (value ~= '') then return false end
+    local before = stored[field] ~= nil and tostring(stored[field]) or ''
+    local is_kept = before ~= '' and field == 'paused' -- by whoever ordered that first
+    if before == value or (value ~= '' and is_kept) then return false end
     if form ~= 'hash' then
       redis.call('DEL', policy)
       for name, each in pairs(stored) do redis.call('HSET', policy, name, each) end
@@ -187,6 +190,10 @@ function script.count(life)
   local after = '(' .. now() - life
   local helpful = redis.call('ZCOUNT', PREFIX .. 'helpful', after, '+inf')
   return {helpful, redis.call('ZCOUNT', PREFIX .. 'unhelpful', after, '+inf')}
+end
+
+function script.count_of(person, life)
+  return redis.call('ZCOUNT', PREFIX .. 'person:' .. person, '(' .. now() - life, '+inf')
 end
 
 -- Removes the votes of a person, or of everybody if that is empty; returns how many there were.

@@ -66,6 +66,7 @@ async def test_the_commands_are_shown_to_moderators_only(office: Office) -> None
         "resume",
         "auto-answer",
         "moderators",
+        "budget",
         "forget",
     ]
 
@@ -162,6 +163,8 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
     moment = f"<t:{int(NOON.timestamp())}:R>"
     assert told.content.split("\n") == [
         f"Paused by <@{boss.id}> {moment}.",
+        "Used today: 0 questions.",
+        "Used this month: 0 questions.",
         "Votes: 0 helpful, 1 not helpful.",
         "In the queue, everywhere: 0 questions.",
         "I'm missing these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
@@ -178,6 +181,8 @@ async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: 
 
     assert told.content.split("\n") == [
         "I'm answering questions.",
+        "Used today: 0 questions.",
+        "Used this month: 0 questions.",
         "Votes: 0 helpful, 0 not helpful.",
         "In the queue, everywhere: 0 questions.",
         "I have all the permissions I need here.",

@@ -39,6 +39,7 @@ async def test_commands_are_registered_when_discord_has_others_and_not_else(offi
         "sources",
         "documents",
         "forget",
+        "me",
         "help",
         "privacy",
         "footnote-admin",

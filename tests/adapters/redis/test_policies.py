@@ -45,6 +45,8 @@ async def give(url: str, name: str, count: int) -> None:
     for number in range(count):
         kind = dice.choice([kind for kind in OrderKind if not kind.startswith("forget")])
         about = dice.choice("123") if kind not in (OrderKind.PAUSE, OrderKind.RESUME) else ""
+        if kind in (OrderKind.SET_BUDGET, OrderKind.LIFT_BUDGET):
+            about = f"person {about} questions day" if kind is OrderKind.SET_BUDGET else "person questions day"
         by = Person(id=f"{name} {number}")
         applied = await policies.apply(HOME, ModerationOrder(kind, about), by=by, at=datetime.now(UTC))
         if applied.is_new:
@@ -96,8 +98,12 @@ async def _client(request: pytest.FixtureRequest) -> AsyncIterator[Redis]:
         yield client
 
 
+BUDGETS = {OrderKind.SET_BUDGET: "person {} questions day", OrderKind.LIFT_BUDGET: "person questions day"}
+
+
 async def ordered(client: Redis, kind: OrderKind, about: str = "") -> Applied:
-    """Give an order."""
+    """Give an order; of a budget, by its name or with so much."""
+    about = BUDGETS.get(kind, "{}").format(about)
     return await RedisPolicies(client).apply(HOME, ModerationOrder(kind, about), by=ZOE, at=NOON)
 
 

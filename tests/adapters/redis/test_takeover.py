@@ -197,8 +197,8 @@ async def test_what_was_lost_and_taken_by_nobody_is_done_again(desk: Desk) -> No
             async with inbox.claim() as task:
                 task.cancelled.set(Interruption.LOST)
 
-        counted = {"attempt": MOST_ATTEMPTS + 1, "fence": MOST_ATTEMPTS + 1}
-        assert await taken(inbox) == Claim(asked().question, **counted, was_released=True)
+        number = MOST_ATTEMPTS + 1
+        assert await taken(inbox) == Claim(asked().question, attempt=number, fence=number, was_released=True)
 
 
 @pytest.mark.promise("crash-safe")

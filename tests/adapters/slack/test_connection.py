@@ -195,3 +195,19 @@ async def test_a_group_of_people_can_moderate(slack: OnSlack) -> None:
 
     assert said == [False, False, True, True, False]
     assert [len(slack.server.requests_to(name)) for name in ("users.info", "usergroups.users.list")] == [3, 3]
+
+
+@pytest.mark.promise("budgets-are-told")
+async def test_those_who_moderate_are_told_what_only_moderators_should_hear(slack: OnSlack) -> None:
+    """The members of the groups that are named; without any, some admins, but nobody who has left and no guest."""
+    workspaces = OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url)
+    team = slack.workspace.team_id
+    bosses = [_member(slack, name, is_admin=True).id for name in ("cleo", "dan", "eve")]
+    _member(slack, "flo", is_admin=True, is_restricted=True)
+    _member(slack, "gus", is_admin=True).deleted = True
+
+    unnamed = [await People(workspaces).moderators(team, most=most) for most in (10, 2)]
+    group = slack.server.add_group(slack.workspace, slack.ada)
+    named = await People(workspaces, moderators=group).moderators(team, most=10)
+
+    assert (unnamed, named) == ([bosses, bosses[:2]], [slack.ada.id])

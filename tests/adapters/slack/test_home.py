@@ -24,6 +24,12 @@ from tests.adapters.slack.office import Office
 from tests.servers.slack import Delivery, Reply, User, View
 
 PAGES = ["I have 12 pages from 2 sources.", "• handbook", "• fa&lt;q&gt;"]
+STATUS = """\
+I'm answering questions.
+Used today: 0 questions.
+Used this month: 0 questions.
+Votes: 0 helpful, 0 not helpful.
+In the queue, everywhere: 0 questions."""
 
 
 @pytest.fixture(name="office")
@@ -96,7 +102,7 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
 
     assert first[-4:] == [
         "For moderators",
-        "I'm answering questions.\nVotes: 0 helpful, 0 not helpful.\nIn the queue, everywhere: 0 questions.",
+        STATUS,
         "Channels where I stay silent",
         MENUS[OPEN][0],
     ]

@@ -159,6 +159,8 @@ async def test_the_status_says_how_things_are(office: Office) -> None:
     assert moment == since(NOON)
     assert told.split("\n") == [
         f"Paused by <@{office.boss.id}> {moment}.",
+        "Used today: 0 questions.",
+        "Used this month: 0 questions.",
         "Votes: 0 helpful, 1 not helpful.",
         "In the queue, everywhere: 0 questions.",
         "What moderators did recently:",

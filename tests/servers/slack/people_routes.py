@@ -41,6 +41,15 @@ def _user(platform: Platform, call: Call) -> Json:
     return {"user": payload}
 
 
+def _list(platform: Platform, call: Call) -> Json:
+    """List the people of a workspace, page by page."""
+    team = call.workspace(platform).team_id
+    here = [user_payload(user) for user in platform.users.values() if team in {user.team_id, *user.teams}]
+    start, limit = int(call.text("cursor").removeprefix("next:") or 0), int(call.text("limit") or len(here))
+    after = f"next:{start + limit}" if start + limit < len(here) else ""
+    return {"members": here[start : start + limit], "response_metadata": {"next_cursor": after}}
+
+
 def _bot(platform: Platform, call: Call) -> Json:
     installation = call.installation
     if call.text("bot") not in ("", installation.bot_id):
@@ -64,6 +73,7 @@ def _group(platform: Platform, call: Call) -> Json:
 ROUTES = (
     Route("auth.test", _test, (), 0),
     Route("users.info", _user, ("users:read",), TIERS[4]),
+    Route("users.list", _list, ("users:read",), TIERS[2]),
     Route("bots.info", _bot, ("users:read",), TIERS[3]),
     Route("team.info", _team, ("team:read",), TIERS[3]),
     Route("usergroups.users.list", _group, ("usergroups:read",), TIERS[2]),

@@ -1,0 +1,115 @@
+"""What people read of limits and budgets: what is used, what is left, and that they are reached, or nearly so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from core.messages.wording import counted, joined, moment
+from core.model import Budget, BudgetAlert, Holder, Measure, Period, Reached, Spending
+
+NOW = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
+EACH = {Period.MINUTE: "a minute", Period.DAY: "a day", Period.MONTH: "a month"}
+WHOM = {
+    Holder.PERSON: "each person",
+    Holder.THREAD: "each thread",
+    Holder.CHANNEL: "each channel",
+    Holder.COMMUNITY: "the whole community",
+}
+BUDGET_UNCLEAR = "Please say how much, or that the limit is to be lifted."
+USED_UP = 100  # percent
+AGAIN = "You can ask again in {}."
+
+
+def limit_reached(reached: Reached, at: datetime) -> str:
+    """Return which limit somebody is at, and when it goes on."""
+    budget, wait = reached.budget, _wait(reached.until - at)
+    if budget.period is Period.MINUTE:
+        return f"That's a lot of questions in a short time. You can ask again in {wait}."
+    if reached.is_passing:
+        return f"What is left of the budget is set aside for questions I'm still answering. {AGAIN.format(wait)}"
+    whose = {Holder.PERSON: "You've", Holder.CHANNEL: "This channel has"}.get(budget.holder, "This community has")
+    return f"{whose} reached the limit for {NOW[budget.period]}. {AGAIN.format(f'{wait}, {moment(reached.until)}')}"
+
+
+def budget_alert(alert: BudgetAlert) -> str:
+    """Return what moderators are told once in a period: that a budget is nearly used up, or is."""
+    budget = alert.budget
+    limit = f"limit of {_amount(budget.measure, budget.most)} for {NOW[budget.period]}"
+    if alert.percent >= USED_UP:
+        return f"This community has used up its {limit}. I'll answer questions again {moment(alert.until)}."
+    return (
+        f"This community has used {alert.percent}% of its {limit}. "
+        f"Once all of it is used, I'll answer no questions until the next one begins {moment(alert.until)}."
+    )
+
+
+def spending_lines(spending: Spending) -> Iterator[str]:
+    """Return what a community has used today and this month, of which budgets, and what the limits of others are."""
+    for period, cost in spending.of_community.items():
+        limits = {each.measure: each.most for each in _budgets(spending, Holder.COMMUNITY, period)}
+        used = [
+            _amount(measure, cost.of(measure), of=limits.get(measure))
+            for measure in Measure
+            if measure is Measure.QUESTIONS or measure in limits or cost.of(measure)
+        ]
+        yield f"Used {NOW[period]}: {joined(used)}."
+    for holder in (Holder.PERSON, Holder.THREAD, Holder.CHANNEL):
+        found = [each for period in EACH for each in _budgets(spending, holder, period)]
+        if found:
+            limits = joined([f"{_amount(each.measure, each.most)} {EACH[each.period]}" for each in found])
+            yield f"For {WHOM[holder]}: at most {limits}."
+
+
+def left_lines(spending: Spending) -> Iterator[str]:
+    """Return what somebody has left of their own budgets, and which one of the community's is used up."""
+    for use in spending.uses:
+        budget, again = use.budget, f"It starts over {moment(use.until)}."
+        if budget.holder is Holder.PERSON:
+            left = _amount(budget.measure, use.left, of=budget.most)
+            yield f"What you have left {NOW[budget.period]}: {left}. {again}"
+        elif not use.left:
+            limit = _amount(budget.measure, budget.most)
+            yield f"This community has used up its limit of {limit} for {NOW[budget.period]}. {again}"
+    if not any(use.budget.holder is Holder.PERSON for use in spending.uses):
+        yield "You have no limit of your own for a day or a month."
+
+
+def budget_line(budget: Budget) -> str:
+    """Return how much somebody or something may use."""
+    return f"For {WHOM[budget.holder]}: at most {_amount(budget.measure, budget.most)} {EACH[budget.period]}."
+
+
+def budget_above(allowed: Budget) -> str:
+    """Return why moderators cannot set as much as they wanted."""
+    return f"That is more than whoever runs me allows. {budget_line(allowed)}"
+
+
+def budget_ordered(budget: Budget, allowed: Budget | None, *, on: bool, is_new: bool) -> str:
+    """Confirm a budget that moderators have set, or lifted; then what the operator *allowed* holds."""
+    if on:
+        return budget_line(budget) if is_new else f"{budget_line(budget)} It was already set that way."
+    lifted = "That limit is lifted." if is_new else "Moderators had set no such limit."
+    return f"{lifted} {budget_line(allowed)} That is what whoever runs me allows." if allowed else lifted
+
+
+def _budgets(spending: Spending, holder: Holder, period: Period) -> Sequence[Budget]:
+    return [each for each in spending.budgets if (each.holder, each.period) == (holder, period)]
+
+
+def _amount(measure: Measure, number: float, *, of: float | None = None) -> str:
+    """Return how much something is, *of* how much; the currency is that of the prices, which nobody here knows."""
+    if measure is Measure.MONEY:
+        return f"{number:,.2f} in money" if of is None else f"{number:,.2f} of {of:,.2f} in money"
+    whole = counted(round(number if of is None else of), measure.removesuffix("s"))
+    return whole if of is None else f"{round(number):,} of {whole}"
+
+
+def _wait(wait: timedelta) -> str:
+    """Return how long something takes, as people say it."""
+    seconds = max(math.ceil(wait.total_seconds()), 1)
+    for least, unit, name in ((172_800, 86_400, "day"), (5_400, 3_600, "hour"), (90, 60, "minute")):
+        if seconds >= least:
+            return f"about {counted(round(seconds / unit), name)}"
+    return f"about {counted(seconds, 'second')}"

@@ -1,0 +1,100 @@
+"""How much may be asked: who hears of a limit, where, and how often."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from core.messages import BUDGET_UNCLEAR, budget_alert, budget_line
+from core.messages.wording import moment
+from core.model import Budget, BudgetAlert, Holder, Period
+from tests.end_to_end.community import ANSWER, Town
+
+ALL_DAY = Budget(holder=Holder.COMMUNITY, most=5)
+USED_UP = "This community has reached the limit for today."
+
+
+@pytest.mark.promise("budgets-are-told")
+async def test_moderators_are_told_once_that_a_budget_is_nearly_used_up_and_once_that_it_is(town: Town) -> None:
+    """Where they alone read it, and not again after a restart, whoever asks then."""
+    end = Period.DAY.around(datetime.now(UTC))[1]
+    async with town.bot(FOOTNOTE_BUDGETS=str(ALL_DAY)):
+        for _ in range(5):
+            await town.sees(town.community.ask(), ANSWER)
+        await town.community.until(lambda: len(town.community.alerts()) > 1, what="two alerts")
+    async with town.bot(FOOTNOTE_BUDGETS=str(ALL_DAY)):
+        for name in ("Ada", "Bob"):
+            asked = town.community.ask(by=name)
+            await town.hears(asked, USED_UP)
+            await town.remembers(asked)
+
+    told = [budget_alert(BudgetAlert(ALL_DAY, percent, end)) for percent in (80, 100)]
+    assert town.community.alerts() == told
+
+
+@pytest.mark.promise("own-data-is-shown")
+async def test_people_see_what_they_have_left_and_what_is_kept_of_them_alone(town: Town) -> None:
+    """Of nobody else, and also where a budget of the community is used up."""
+    start = Period.DAY.around(datetime.now(UTC))[1]
+    async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day, community 2 questions day"):
+        for name in ("Ada", "Bob"):
+            asked = town.community.ask(by=name)
+            await town.sees(asked, ANSWER)
+            await town.remembers(asked)
+        before = len(town.community.public())
+        told = (await town.community.command("me")).split("\n")
+        after = len(town.community.public())
+
+    again = f"It starts over {moment(start)}."
+    assert [line.replace("*", "") for line in told[:3]] == [
+        f"What you have left today: 4 of 5 questions. {again}",
+        f"This community has used up its limit of 2 questions for today. {again}",
+        "What I keep of you here: 1 question with the answers, and 0 votes.",
+    ]
+    assert (len(told), after - before) == (4, 0)
+
+
+@pytest.mark.promise("spending-is-known")
+async def test_moderators_see_what_their_community_has_used(town: Town) -> None:
+    """With the limits that hold."""
+    async with town.bot(FOOTNOTE_BUDGETS="person 50 questions day, community 2000 questions day"):
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        status = (await town.community.command("status", moderates=True)).split("\n")
+
+    used, month, limits = status[1:4]
+    assert re.fullmatch(r"Used today: 1 of 2,000 questions and [1-9]\d* tokens\.", used)
+    assert re.fullmatch(r"Used this month: 1 question and [1-9]\d* tokens\.", month)
+    assert limits == "For each person: at most 10 questions a minute and 50 questions a day."
+    assert status[4] == "For each thread: at most 20 questions a minute."
+
+
+@pytest.mark.promise("budgets-are-moderated")
+async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town) -> None:
+    """Never above the operator's, which they are told; the next question goes by what holds then."""
+    limit: dict[str, Any] = {"who": "person", "what": "questions", "period": "day"}
+    async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day"):
+        too_much = await ordered(town, "budget", **limit, most=6)
+        lowered = await ordered(town, "budget", **limit, most=1)
+        await town.sees(town.community.ask(), ANSWER)
+        await town.hears(town.community.ask("And then?"), "You've reached the limit for today.")
+        status = await ordered(town, "status")
+        lifted = await ordered(town, "budget", **limit, lift=True)
+        await town.sees(town.community.ask("And now?"), ANSWER)
+        unclear = await ordered(town, "budget", **limit)
+
+    theirs, ours = (budget_line(Budget(holder=Holder.PERSON, most=most)) for most in (5, 1))
+    assert (too_much, lowered) == (f"That is more than whoever runs me allows. {theirs}", ours)
+    assert f"Set by moderators: {ours}" in status
+    assert lifted == f"That limit is lifted. {theirs} That is what whoever runs me allows."
+    assert unclear == BUDGET_UNCLEAR
+
+
+async def ordered(town: Town, name: str, **options: Any) -> str:
+    """Let a moderator give an order; give the reply."""
+    in_order = {each: options[each] for each in ("who", "most", "what", "period", "lift") if each in options}
+    return await town.community.command(name, moderates=True, **in_order)
