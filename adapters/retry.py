@@ -10,14 +10,15 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from core.errors import RateLimited, ShutOut, StoreUnavailable, Unreachable
-from core.events import Event, Observer, unobserved
+from core.events import Event, Observer, Service, ServiceBack, ServiceSkipped, unobserved
 
 Result = TypeVar("Result")
 
@@ -63,6 +64,7 @@ class RetryPolicy:
     judge: Callable[[Exception], Transient | None] = transient
     told: Callable[[int, str], object] = unobserved
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    clock: Callable[[], float] = time.monotonic
 
     def observed(self, observer: Observer, event: Callable[[int, str], Event]) -> RetryPolicy:
         """Return the same policy, with an *observer* who hears of each failure as an event of a kind."""
@@ -179,6 +181,9 @@ CONNECTING = RetryPolicy((1.0, 2.0, 5.0, 10.0, 30.0, 60.0))
 # What a platform refuses altogether, such as all that comes from an address, or with a token.
 SHUT_OUT = RetryPolicy(doubling(1.0, 60.0))
 
+# A service that failed again and again, and is skipped.
+SKIPPED = RetryPolicy(doubling(10.0, 60.0))
+
 # The store: a signal, for which a platform waits a second at least; the note of a post; what is remembered of an
 # answer; what is written once it is back; and what workers are told.
 SIGNAL = RetryPolicy((0.05, 0.3), attempts=3)
@@ -222,10 +227,13 @@ class Gate:
         if self._was_open:
             self.shut_out(reason)
 
-    def open(self) -> None:
-        """Let everything pass: the platform has let something in, and not only what it was sent before."""
+    def open(self, *, is_certain: bool = False) -> None:
+        """Let everything pass: the platform has let something in, and not only what it was sent before.
+
+        Where it *is certain*, what was sent before shows it as well.
+        """
         self._was_open = self._was_open or not self.is_shut or self._is_tried
-        if self._is_tried:
+        if self._is_tried or (is_certain and self.is_shut):
             self._shut_until, self._times, self._is_tried = -math.inf, 0, False
             self.let_in()
 
@@ -235,6 +243,88 @@ class Gate:
             raise ShutOut(left)
         if self._times and is_sent:
             self._shut_until, self._is_tried = self.clock() + self.policy.backoff(1), True
+
+
+class Skipped(Exception):
+    """A call that was not made, as the service has failed again and again; it says so in a sentence."""
+
+
+IN_A_ROW = 5  # failed calls, after which a service is skipped
+AT_LEAST = 5.0  # seconds since the first of them, so that what passes soon ends no call that would have worked
+NO_ANSWER = "no answer in time"
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Keeps calls from a *service* that fails again and again, so that nobody waits for it in vain.
+
+    After a while one call goes first, and as long as it is under way the others are still skipped; once it has worked,
+    all are made again. A call that somebody broke off after so many seconds of *patience* has failed too: whoever waits
+    gives up before a call does. The *observer* hears when the service is skipped and when it is back, each once.
+    """
+
+    service: Service
+    observer: Observer = unobserved
+    patience: float = math.inf
+    clock: Callable[[], float] = time.monotonic
+    _gate: Gate = field(init=False)
+    _reason: str = field(default="", init=False)
+    _failed: int = field(default=0, init=False)
+    _since: float = field(default=0.0, init=False)
+    _is_probed: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._gate = Gate(policy=SKIPPED, clock=self.clock, let_in=lambda: self.observer(ServiceBack(self.service)))
+
+    @contextmanager
+    def watched(self, judge: Callable[[Exception], Transient | None]) -> Generator[Callable[[], None]]:
+        """Watch one call; yield what says that it works, if that is known before its end. Raises `Skipped`.
+
+        A failure counts where *judge* says that it may pass: otherwise the service has answered.
+        """
+        is_probe = self._gate.is_shut
+        if is_probe:
+            self._probe()
+        began = self.clock()
+        try:
+            yield self._works
+        except Exception as error:
+            failure = judge(error)
+            self._fails(failure.reason, is_probe=is_probe) if failure else self._works()
+            raise
+        except BaseException:
+            if self.clock() - began >= self.patience:
+                self._fails(NO_ANSWER, is_probe=is_probe)
+            raise
+        else:
+            self._works()
+        finally:
+            self._is_probed = self._is_probed and not is_probe
+
+    def _probe(self) -> None:
+        """Let one call through if it is time. Raises `Skipped`."""
+        skipped = Skipped(f"The {self.service} failed again and again ({self._reason}), so it is skipped.")
+        if self._is_probed:
+            raise skipped
+        try:
+            self._gate.check()
+        except ShutOut:
+            raise skipped from None
+        self._is_probed = True
+
+    def _works(self) -> None:
+        self._failed = 0
+        self._gate.open(is_certain=True)
+
+    def _fails(self, reason: str, *, is_probe: bool) -> None:
+        self._reason = reason
+        self._since = self._since if self._failed else self.clock()
+        self._failed += 1
+        was_shut = self._gate.is_shut
+        if is_probe or (not was_shut and self._failed >= IN_A_ROW and self.clock() - self._since >= AT_LEAST):
+            self._gate.shut(reason)
+            if not was_shut:
+                self.observer(ServiceSkipped(self.service, reason))
 
 
 @dataclass(slots=True)

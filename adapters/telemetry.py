@@ -23,6 +23,7 @@ from core.events import (
     PossiblyDoubled,
     Retried,
     ServiceFailed,
+    ServiceSkipped,
     StateChanged,
     TaskFailed,
     TokensUsed,
@@ -32,6 +33,7 @@ _TROUBLES = (
     MemoryFailed
     | Retried
     | ServiceFailed
+    | ServiceSkipped
     | TaskFailed
     | LostByStore
     | AnswerAssumed

@@ -35,6 +35,8 @@ from core.events import (
     ConnectionLost,
     Observer,
     PlatformFailed,
+    ServiceBack,
+    ServiceSkipped,
     everyone,
     only,
     unobserved,
@@ -283,11 +285,12 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     tell_slips()  # first, since a misspelt token is why a platform is missing
     chosen = shares(named, settings)
     metrics = None if settings.health_port is None else Metrics()
-    heard = everyone(observer, metrics.observe if metrics else unobserved)
+    health = Health(metrics)
+    services = only(health.observe, ServiceSkipped, ServiceBack)
+    heard = everyone(observer, metrics.observe if metrics else unobserved, services)
     with session(RUN, memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
         app, stores = opened.app, opened.app.stores
         assert stores is not None  # noqa: S101 - the session was opened with memory
-        health = Health(metrics)
         bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index.outline, health)
         opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen)))
     return OK

@@ -17,7 +17,15 @@ from adapters.web import served
 from bot.metrics import Metrics
 from bot.wiring.services import Advice
 from core.errors import FootnoteError, Unavailable
-from core.events import CommandsFailed, CommandsRegistered, Connected, ConnectionLost, PlatformFailed
+from core.events import (
+    CommandsFailed,
+    CommandsRegistered,
+    Connected,
+    ConnectionLost,
+    PlatformFailed,
+    ServiceBack,
+    ServiceSkipped,
+)
 from core.model import Backlog
 from core.ports import Backlogged
 
@@ -26,6 +34,7 @@ TIMEOUT = 2.0  # seconds for each look
 OUR_STORE, DOCUMENTS = "data store", "documents"
 STARTING, STOPPING = "It is starting.", "It is stopping."
 LOST = "{}: no connection since {:%H:%M} UTC ({})."
+SKIPPED = "The {} failed again and again ({}), so it is skipped until a call goes through."
 NO_COMMANDS = "{} did not take the commands ({}), and is asked again every hour."
 UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
 NO_ANSWER = "The {} did not answer within {:g} seconds."
@@ -34,7 +43,9 @@ LONGEST_END = 1.0  # seconds that requests are given when it is time to stop
 SHORT_LIVED = {"Cache-Control": "no-store"}
 
 Result = TypeVar("Result")
-Noted: TypeAlias = Connected | ConnectionLost | PlatformFailed | CommandsFailed | CommandsRegistered
+Noted: TypeAlias = (
+    Connected | ConnectionLost | PlatformFailed | CommandsFailed | CommandsRegistered | ServiceSkipped | ServiceBack
+)
 
 
 class CachedCheck(Generic[Result]):
@@ -80,7 +91,7 @@ class Health:
         self._missing: dict[str, None] = {STARTING: None}
         self._heard = frozenset[str]()  # the platforms that this process listens to
         self._gone: dict[str, str] = {}  # what is missing of platforms that were heard, or will not be
-        self._refused: dict[str, str] = {}  # what platforms did not take that the bot can do without
+        self._refused: dict[str, str] = {}  # what platforms did not take, and which services are skipped
         self._backlog: CachedCheck[Backlog] | None = None
         self._looks: list[CachedCheck[Any]] = []
 
@@ -100,12 +111,16 @@ class Health:
         self._looks.append(CachedCheck(DOCUMENTS, look, kept=kept))
 
     def observe(self, event: Noted) -> None:
-        """Note that a platform hears us, or that it does not, or will not; or whether it takes the commands."""
+        """Note that a platform hears us, or not, and what is missing that the bot can do without."""
         match event:
             case CommandsFailed(platform, reason):
                 self._refused[platform] = NO_COMMANDS.format(platform, reason)
             case CommandsRegistered(platform):
                 self._refused.pop(platform, None)
+            case ServiceSkipped(service, reason):
+                self._refused[service] = SKIPPED.format(service, reason)
+            case ServiceBack(service):
+                self._refused.pop(service, None)
             case Connected(platform):
                 self._miss(platform, "")
             case ConnectionLost(platform, reason):

@@ -26,7 +26,9 @@ from core.events import (
     PlatformWaited,
     PossiblyDoubled,
     Retried,
+    ServiceBack,
     ServiceFailed,
+    ServiceSkipped,
     Step,
     TakenOver,
     TaskFailed,
@@ -105,6 +107,12 @@ class Metrics:
         self._connected = Gauge(
             "footnote_connected", "Whether a platform can be reached.", ["platform"], registry=self._registry
         )
+        self._skipped = Gauge(
+            "footnote_service_skipped",
+            "Whether a service is skipped, as it failed again and again.",
+            ["service"],
+            registry=self._registry,
+        )
         self._listeners = self._listening()
 
     def observe(self, event: Event) -> None:
@@ -147,6 +155,8 @@ class Metrics:
             MemoryFailed: lambda event: self._add("memory_failures", event.doing),
             Retried: lambda event: self._add("service_retries", event.service),
             ServiceFailed: lambda event: self._add("service_failures", event.service),
+            ServiceSkipped: lambda event: self._skipped.labels(event.service).set(1),
+            ServiceBack: lambda event: self._skipped.labels(event.service).set(0),
             CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),
             Connected: lambda event: self._connected.labels(event.platform.lower()).set(1),
             ConnectionLost: self._lost,

@@ -160,6 +160,21 @@ class ServiceFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceSkipped:
+    """A service failed again and again, so that it is left alone until one call has gone through; said once."""
+
+    service: Service
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceBack:
+    """A service that was skipped works again."""
+
+    service: Service
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFailed:
     """A worker could not do what it had taken; it is tried again unless this was the last attempt."""
 
@@ -273,6 +288,8 @@ Event: TypeAlias = (
     | MemoryFailed
     | Retried
     | ServiceFailed
+    | ServiceSkipped
+    | ServiceBack
     | TaskFailed
     | TakenOver
     | LostByStore

@@ -74,6 +74,7 @@ PROMISES = {
     "own-data-is-shown": "People see what they can still ask, and how much is kept of them, and nobody else sees it.",
     "spending-is-known": "Moderators see what their community has used, and the limits that hold there.",
     "budgets-are-moderated": "Moderators lower budgets and lift what they have set, and never go above the operator's.",
+    "failing-services-are-skipped": "A service that fails again and again is left alone for a while; nobody waits.",
     "stops-count": "A stop reaches the answer, wherever it is written.",
     "queue-is-known": "How many questions wait is known at every moment.",
     "one-vote-each": "A reader has one vote on an answer, the last one.",

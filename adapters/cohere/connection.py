@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import SecretStr
 
-from adapters.retry import SERVICE, RetryPolicy, Transient, retry_after
+from adapters.retry import SERVICE, CircuitBreaker, RetryPolicy, Skipped, Transient, retry_after
 from adapters.vendor_errors import is_untrusted
 from core.errors import FootnoteError
 from core.events import Observer, Retried, Service, unobserved
@@ -82,6 +82,7 @@ class Turns:
 
 COHERE = "https://api.cohere.com"
 CONNECT = 5.0  # seconds
+PATIENCE = 3.0  # seconds: whoever searches gives up before a try does
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +124,29 @@ class CohereService:
         self.address = urlsplit(self._url).netloc or "COHERE_BASE_URL"
         observed = self.retries.observed(self.observer, partial(Retried, self.service))
         self.retries = replace(observed, judge=self._judge)
+        self.breaker = CircuitBreaker(self.service, self.observer, PATIENCE, self.retries.clock)
 
-    async def call(self, work: Callable[[AsyncClientV2], Awaitable[Result]], *, timeout: float) -> Result:  # noqa: ASYNC109 - of one try
-        """Do the *work*, again where that may help. Raises `CallFailed`."""
+    async def call(
+        self,
+        work: Callable[[AsyncClientV2], Awaitable[Result]],
+        *,
+        timeout: float,  # noqa: ASYNC109 - of one try
+        is_awaited: bool = True,
+    ) -> Result:
+        """Do the *work*, again where that may help. Raises `CallFailed`, at once where somebody waits in vain."""
 
         async def attempt() -> Result:
             async with self._opening:
                 self._opened = self._opened or await asyncio.to_thread(_build, self._key, self._url, self.turns)
                 client, _ = self._opened
-            async with asyncio.timeout(timeout):
-                return await work(client)
+            with self.breaker.watched(self._judge) if is_awaited else nullcontext():
+                async with asyncio.timeout(timeout):
+                    return await work(client)
 
         try:
             return await self.retries.call(attempt)
+        except Skipped as skipped:
+            failure = CallFailed(str(skipped), reason=str(skipped), by_operator=False)
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
             sentence, _, by_operator = self._diagnose(error)
             reason = type(error).__name__

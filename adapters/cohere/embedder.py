@@ -125,7 +125,7 @@ class CohereEmbedder(CohereService):
     async def embed_query(self, text: str) -> Vector:
         """Embed what somebody looks for."""
         with raising(EmbeddingUnavailable):
-            return (await self._embed([text], "search_query", self.timeouts.query))[0]
+            return (await self._embed([text], "search_query", self.timeouts.query, is_awaited=True))[0]
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Embed what can be found, in the same order; if one batch fails, the others are left."""
@@ -149,8 +149,10 @@ class CohereEmbedder(CohereService):
             await self._embed(["footnote"], "search_query", self.timeouts.query)
         return f"{self.model} ({self.dimension} dimensions) at {self.address}"
 
-    async def _embed(self, texts: Sequence[str], input_type: InputType, seconds: float) -> list[Vector]:
-        """Embed at most one batch."""
+    async def _embed(
+        self, texts: Sequence[str], input_type: InputType, seconds: float, *, is_awaited: bool = False
+    ) -> list[Vector]:
+        """Embed at most one batch, for somebody who may wait for an answer."""
         version = re.search(r"-v(\d+)", self.model)
         options: RequestOptions = {}
         if version is not None and int(version[1]) >= FIRST_WITH_DIMENSIONS:  # older ones cannot be asked for one
@@ -167,5 +169,5 @@ class CohereEmbedder(CohereService):
                 request_options=options,
             )
 
-        response = await self.call(work, timeout=seconds)
+        response = await self.call(work, timeout=seconds, is_awaited=is_awaited)
         return await self.turns.each(partial(decode, dimension=self.dimension), in_base64(response, count=len(texts)))

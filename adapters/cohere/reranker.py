@@ -50,14 +50,14 @@ class CohereReranker(CohereService):
     async def check(self) -> str:
         """Rank one document, and return by what and where. Raises `Misconfigured` if an operator has to act."""
         with raising(RetrievalUnavailable, refused=Misconfigured):
-            await self._scores("footnote", ["footnote"])
+            await self._scores("footnote", ["footnote"], is_awaited=False)
         return f"{self.model} at {self.address}"
 
-    async def _scores(self, query: str, documents: Sequence[str]) -> list[float]:
+    async def _scores(self, query: str, documents: Sequence[str], *, is_awaited: bool = True) -> list[float]:
         async def work(client: AsyncClientV2) -> V2RerankResponse:
             return await client.rerank(model=self.model, query=query, documents=documents)
 
-        response = await self.call(work, timeout=self.timeouts.query)
+        response = await self.call(work, timeout=self.timeouts.query, is_awaited=is_awaited)
         return _in_order(response, len(documents))
 
 

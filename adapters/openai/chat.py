@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.openai.client import OpenAILimits, connect, place
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Reading, Watch, is_object
-from adapters.retry import SERVICE, LoadPacer, Retrying, RetryPolicy, Transient
+from adapters.retry import SERVICE, CircuitBreaker, LoadPacer, Retrying, RetryPolicy, Transient
 from adapters.vendor_errors import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
@@ -62,6 +62,7 @@ class OpenAIChat:
         self._api_key = api_key
         self._base_url = base_url
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
+        self._breaker = CircuitBreaker("chat model", observer, clock=retries.clock)
         self._limits = limits
         self.most_tokens = limits.tokens or USUAL_TOKENS
         self._pacer = LoadPacer(limits.interval, limits.longest_interval)
@@ -77,10 +78,12 @@ class OpenAIChat:
             shown = False
             self._pacer.count(1)
             try:
-                async with aclosing(self._attempt(prompt, tools)) as pieces:
-                    async for piece in pieces:
-                        shown = True
-                        yield piece
+                with self._breaker.watched(self._judge) as works:
+                    async with aclosing(self._attempt(prompt, tools)) as pieces:
+                        async for piece in pieces:
+                            works()
+                            shown = True
+                            yield piece
             except failures() as error:
                 trouble = error
             else:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.retry import Transient, retry_after
+from adapters.retry import Skipped, Transient, retry_after
 from adapters.vendor_errors import is_untrusted
 
 if TYPE_CHECKING:
@@ -70,7 +70,17 @@ def failures() -> tuple[type[Exception], ...]:
     from openai import OpenAIError
 
     # ValueError: the client lets out bad JSON and bad UTF-8 of an event as they are.
-    return (OpenAIError, HTTPError, StreamError, ClientError, BrokenAnswer, ValueError, RecursionError, OSError)
+    return (
+        OpenAIError,
+        HTTPError,
+        StreamError,
+        ClientError,
+        BrokenAnswer,
+        Skipped,
+        ValueError,
+        RecursionError,
+        OSError,
+    )
 
 
 def diagnose(error: Exception, model: str) -> Failure:
@@ -80,6 +90,8 @@ def diagnose(error: Exception, model: str) -> Failure:
     from openai import APIConnectionError, APIStatusError
 
     match error:
+        case Skipped():
+            return Failure(str(error))
         case APIStatusError():
             return _of_status(error, model)
         case APIConnectionError() | HTTPError() | ClientError() | OSError():

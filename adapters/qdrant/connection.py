@@ -8,10 +8,11 @@ import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from adapters.retry import RetryPolicy, Transient
+from adapters.retry import CircuitBreaker, RetryPolicy, Skipped, Transient
 from adapters.vendor_errors import is_untrusted, quoted
 from core.errors import RetrievalUnavailable
 
@@ -112,6 +113,7 @@ class QdrantConnection:
     api_key: str
     retries: RetryPolicy
     timeouts: QdrantTimeouts
+    breaker: CircuitBreaker = field(default_factory=partial(CircuitBreaker, "index"))
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _client: AsyncQdrantClient | None = field(default=None, init=False)
 
@@ -131,7 +133,17 @@ class QdrantConnection:
         return bool(self.api_key) and parts.scheme == "http" and not nearby
 
     async def ask(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
-        """Do something that a person waits for. Raises `RetrievalUnavailable`."""
+        """Do something that a person waits for. Raises `RetrievalUnavailable`, at once where that were in vain."""
+
+        async def watched(client: AsyncQdrantClient) -> Result:
+            with self.breaker.watched(judge):
+                async with asyncio.timeout(self.timeouts.search):
+                    return await work(client)
+
+        return await self._call(watched, self.timeouts.ingest)
+
+    async def look(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
+        """Do the same for whoever wants to know how the server is now. Raises `RetrievalUnavailable`."""
         return await self._call(work, self.timeouts.search)
 
     async def ingest(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
@@ -162,6 +174,8 @@ class QdrantConnection:
 
         try:
             return await self.retries.call(attempt)
+        except Skipped as skipped:
+            raise RetrievalUnavailable(str(skipped)) from None
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
             said = None
             if isinstance(error, UnexpectedResponse):  # the client's text has only the beginning of the server's

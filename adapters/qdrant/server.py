@@ -26,7 +26,7 @@ from adapters.qdrant.points import (
     with_parts,
 )
 from adapters.qdrant.records import ServerRecords
-from adapters.retry import INDEX, RetryPolicy
+from adapters.retry import INDEX, CircuitBreaker, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, Retried, unobserved
@@ -81,6 +81,7 @@ def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, 
 Result = TypeVar("Result")
 
 TIMEOUTS = QdrantTimeouts()
+PATIENCE = 3.0  # seconds: whoever searches gives up before a try does
 PAGE_OF_SCROLL = 1_000
 POINTS_OF_A_REQUEST = 100  # of 1,536 numbers: a few megabytes, where a server takes 32
 URLS_OF_A_REQUEST = 100
@@ -104,7 +105,8 @@ class ServerIndex:
 
     def __post_init__(self, url: str, embedder: str, dimension: int, api_key: str | None) -> None:
         retries = self.retries.observed(self.observer, partial(Retried, "index"))
-        self._connection = QdrantConnection(url, (api_key or "").strip(), retries, self.timeouts)
+        breaker = CircuitBreaker("index", self.observer, PATIENCE, self.retries.clock)
+        self._connection = QdrantConnection(url, (api_key or "").strip(), retries, self.timeouts, breaker)
         self._collections = Collections(self._connection, self.collection, Label(embedder, dimension))
         self._records = ServerRecords(self._connection, self.collection)
 
@@ -230,7 +232,7 @@ class ServerIndex:
     async def check(self) -> str:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
         try:
-            version = (await self._connection.ask(lambda client: client.info())).version
+            version = (await self._connection.look(lambda client: client.info())).version
             parts = version.split(".")[:2]
             if all(part.isdigit() for part in parts) and tuple(map(int, parts)) < OLDEST:  # it would forget the label
                 needed = ".".join(map(str, OLDEST))

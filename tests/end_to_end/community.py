@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from adapters.chat.platform import Controls
 from adapters.openai import OpenAIChat
 from adapters.redis.connection import connect
+from adapters.retry import SERVICE, RetryPolicy
 from bot.app import Bot
 from bot.roles import shares
 from bot.settings import Settings
@@ -192,6 +193,7 @@ class Town:
     folder: Path
     events: list[Event] = field(default_factory=list[Event])
     limits: Limits = Limits()
+    retries: RetryPolicy = SERVICE
 
     @contextlib.asynccontextmanager
     async def bot(self, **settings: str) -> AsyncGenerator[Bot]:
@@ -204,7 +206,8 @@ class Town:
             **settings,
         }
         read = Settings(**values)
-        model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url)
+        given: dict[str, Any] = {"retries": self.retries, "observer": self.events.append}
+        model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url, **given)
         async with open_stores(read) as stores:
             async with stores.inbox() as inbox:
                 await inbox.kept_for()  # of what was asked before that is first looked at, a new store is not certain

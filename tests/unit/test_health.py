@@ -19,7 +19,15 @@ from bot.settings import Settings
 from bot.wiring import Advice
 from bot.wiring.stores import open_stores
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
-from core.events import CommandsFailed, CommandsRegistered, Connected, ConnectionLost, PlatformFailed
+from core.events import (
+    CommandsFailed,
+    CommandsRegistered,
+    Connected,
+    ConnectionLost,
+    PlatformFailed,
+    ServiceBack,
+    ServiceSkipped,
+)
 from core.model import Backlog
 from tests.builders import NOON
 from tests.servers.valkey import alone
@@ -150,6 +158,22 @@ async def test_commands_that_were_refused_are_told_until_they_are_taken() -> Non
     assert (refused[0], isinstance(refused[1], Advice)) == ((200, ["ok", told]), True)
     assert (taken[0], isinstance(taken[1], Advice)) == ((200, ["ok"]), False)
     assert refused[1].endswith(told)
+
+
+@pytest.mark.promise("failing-services-are-skipped")
+async def test_a_service_that_is_skipped_is_told_until_it_is_back() -> None:
+    """To whoever looks at the bot; it is ready all the same, as it does without, or says what it cannot do."""
+    health = Health()
+    health.begin(Counted(), heard=[], entered=[])
+    health.observe(ServiceSkipped("embedder", "status 503"))
+    async with visited(health) as get:
+        skipped = await get("/ready"), await health.look()
+        health.observe(ServiceBack("embedder"))
+        back = await get("/ready")
+
+    told = "The embedder failed again and again (status 503), so it is skipped until a call goes through."
+    assert (skipped[0], isinstance(skipped[1], Advice)) == ((200, ["ok", told]), True)
+    assert (skipped[1].endswith(told), back) == (True, (200, ["ok"]))
 
 
 @pytest.mark.promise("tells-how-it-is")

@@ -24,7 +24,9 @@ from core.events import (
     PlatformWaited,
     PossiblyDoubled,
     Retried,
+    ServiceBack,
     ServiceFailed,
+    ServiceSkipped,
     State,
     StateChanged,
     Step,
@@ -80,6 +82,7 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
             },
         ),
         (Charged(REF, Cost(tokens=9)), {'used_total{community="test:w",measure="tokens"}': 9}),
+        (ServiceSkipped("index", "Why."), {'service_skipped{service="index"}': 1}),
         (TakenOver(REF, 2), {f"lease_takeovers_total{{{QUESTION}}}": 1}),
         (TaskFailed(REF, 2, is_last=False, reason="Why."), {f"task_failures_total{{{QUESTION}}}": 1}),
         (
@@ -184,6 +187,19 @@ def test_a_service_that_names_ever_new_models_fills_no_memory() -> None:
     completions = [name for name in figures(metrics, only="tokens_total") if "completion" in name]
     assert len(completions) == MOST_MODELS + 1
     assert figures(metrics)[f'tokens_total{{kind="completion",model="{OTHERS}"}}'] == 5 * 7
+
+
+@pytest.mark.promise("failing-services-are-skipped")
+def test_a_service_is_skipped_until_it_is_back() -> None:
+    """Whoever looks later sees how it is."""
+    metrics = Metrics()
+    for event in (ServiceSkipped("index", "Why."), ServiceSkipped("embedder", "Why."), ServiceBack("index")):
+        metrics.observe(event)
+
+    assert figures(metrics, only="service_skipped") == {
+        'service_skipped{service="index"}': 0,
+        'service_skipped{service="embedder"}': 1,
+    }
 
 
 @pytest.mark.promise("spending-is-known")
