@@ -39,7 +39,7 @@ from tests.fixtures.redis import clean, place
 SECRET = "a secret that is long enough for a test"
 PATIENCE = 5.0
 ADA = Person(id="p1", name="Ada")
-BOBS = Message(role="user", text="My robot is broken.", author="Bob")
+BOBS = Message(role="user", text="My robot is broken.", author="Bob", author_id="p2")
 POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
 
 Signals = TypeVar("Signals", Asked, Edited)

@@ -230,8 +230,9 @@ class PlatformSurface:
             try:
                 remark = UPDATED if claim.is_update else LATE if is_late else ""
                 destination = await self.platform.destination(claim, remark)
-            except Rejected:
-                self.observer(PlaceRefused(claim.message))
+            except Rejected as refusal:
+                if not isinstance(refusal, QuestionGone):
+                    self.observer(PlaceRefused(claim.message))
                 return Delivery()
             if destination is None:
                 return Delivery()

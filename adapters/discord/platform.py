@@ -14,7 +14,7 @@ from discord.http import Route
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, Poster, utc_now
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, Poster, QuestionGone, utc_now
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.events import DIRECT_MESSAGES
 from adapters.discord.limits import Throttle, low_priority
@@ -277,7 +277,8 @@ class DiscordChat(ChatPlatform):
     async def _open_thread(self, message: MessageRef, question: str) -> bool:
         """Open the thread of a question on a message; one that is there already, by whomever, is the one.
 
-        Returns False where it may not be opened, or not soon. Raises `PostingFailed`.
+        Returns False where it may not be opened, or not soon. Raises `PostingFailed`, and of these `QuestionGone` where
+        the message was deleted.
         """
         # The library's own methods say after how long it is hidden, for which the channel may have a rule of its own.
         path, ids = "/channels/{channel_id}/messages/{message_id}/threads", (message.thread.channel, message.id)
@@ -287,7 +288,9 @@ class DiscordChat(ChatPlatform):
             reason="A question to the bot",
         )
         try:
-            await translated(opening, gone=())
+            await translated(opening)
+        except Gone as gone:
+            raise QuestionGone("the question was deleted") from gone
         except ShutOut:
             raise
         except RateLimited:

@@ -86,13 +86,14 @@ class RedisConversations:
                 await self._client.delete(note)
             return sum([await self._client.delete(CONVERSATION.format(thread)) for thread in await self._in(place)])
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
         """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace."""
-        gone = 0
+        gone = list[MessageRef]()
         for thread in await self._in(home):
             for ref, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
-                    gone += bool(await self._run("remove", CONVERSATION.format(thread), ref=ref)) and turn is not None
+                    was_there = await self._run("remove", CONVERSATION.format(thread), ref=ref)
+                    gone += [turn.question_ref] if was_there and turn is not None else []
         return gone
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:

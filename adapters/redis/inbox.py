@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 from uuid import uuid4
 
 from adapters.redis.connection import Argument, bounded
-from adapters.redis.inbox_store import PREFIX, QUESTION, USUAL, Bounds, InboxStore
+from adapters.redis.inbox_store import PREFIX, USUAL, Bounds, InboxStore
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
 from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
@@ -303,8 +303,10 @@ class RedisInbox(InboxStore):
         given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")
         given |= {"left": 0, "asked_at": 0, "is_update": False, "is_withdrawn": is_gone, **lease.hold}
         if isinstance(task, Claim) and not is_gone:
-            given |= {**self._words(task.question, task.address), "is_update": task.is_update}
-            given["revision"] = task.question.revision + (task.cancelled.reason is Interruption.EDITED)
+            is_edited = task.cancelled.reason is Interruption.EDITED  # or others are to be quoted to it no more
+            asked = task.question.alone if is_edited else task.question
+            given |= {**self._words(asked, task.address), "is_update": task.is_update}
+            given["revision"] = task.question.revision + is_edited
         posted = self._sealed(task.message, lease.delivery) if lease.delivery != Delivery() else b""
         given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt, "delivery": posted}
         given["spent"] = int((task.spent + self._now() - lease.taken) * 1000)
@@ -350,8 +352,7 @@ class RedisInbox(InboxStore):
         """Return what is kept of a question, sealed: nothing that others have written."""
         if not isinstance(task, Claim):
             return b""
-        alone = task.question.model_copy(update={"context": ()})
-        return self._seal.encrypt(alone.model_dump_json(), place=f"{QUESTION}{task.message} text")
+        return self._text(task.question.alone, task.message)
 
     async def _write(self, key: Cancellation, write: Callable[[], Awaitable[object]]) -> None:
         """Write down how a task ended, and hold it no more; two that write the same may both come here.

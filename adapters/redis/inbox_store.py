@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -204,20 +204,28 @@ class InboxStore:
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove the words of every question of a person, and those that nobody can read, each as one step."""
-        gone = 0
-        async for ref, question in self._questions(home):
+        gone, is_changed = 0, False
+        async for ref, question, sealed in self._questions(home):
             if question is None or question.author.id == person_id:
                 gone += await self._forget(ref)
-        return gone
+            elif question.quotes(person_id):
+                given: dict[str, Argument] = {"ref": str(ref), "was": sealed, "text": self._text(question.alone, ref)}
+                is_changed = not await self._run("replace_words", PREFIX, **given) or is_changed
+        return gone + (await self.forget_person(home, person_id) if is_changed else 0)  # somebody has edited one
+
+    async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
+        """Tell whoever works on the first question of each thread."""
+        for thread in threads:
+            await self._run("begin_anew", PREFIX, thread=str(thread))
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Look through every question of the workspace."""
-        theirs = [one async for _, one in self._questions(home) if one is not None and one.author.id == person_id]
+        theirs = [one async for _, one, _ in self._questions(home) if one is not None and one.author.id == person_id]
         return len(theirs)
 
     async def forget(self, place: AnyPlace) -> int:
         """Remove the words of every question in a place, each as one step."""
-        return sum([await self._forget(ref) async for ref, _ in self._questions(place)])
+        return sum([await self._forget(ref) async for ref, *_ in self._questions(place)])
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
         """Return what was given up, newest first."""
@@ -306,6 +314,10 @@ class InboxStore:
         interaction = self._seal.read(Interaction, token, place=f"{QUESTION}{message} interaction")
         return address and address.model_copy(update={"interaction": interaction}).at(datetime.now(UTC))
 
+    def _text(self, question: Question, message: MessageRef) -> bytes:
+        """Return a question as it is sealed for what it goes by."""
+        return self._seal.encrypt(question.model_dump_json(), place=f"{QUESTION}{message} text")
+
     def _sealed(self, message: MessageRef, delivery: Delivery) -> bytes:
         return self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{message} delivery")
 
@@ -320,15 +332,19 @@ class InboxStore:
         unknown = tuple(each for each in strays.standing if each not in delivery.standing)
         return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
 
-    async def _questions(self, place: AnyPlace) -> AsyncGenerator[tuple[MessageRef, Question | None]]:
-        """Yield the questions of a place of which words are kept, in any state; None for words that cannot be read."""
+    async def _questions(self, place: AnyPlace) -> AsyncGenerator[tuple[MessageRef, Question | None, bytes]]:
+        """Yield the questions of a place of which words are kept, in any state, and the words as they are sealed.
+
+        None for those that cannot be read.
+        """
         found = [name.removeprefix(QUESTION) for name in await names(self._client, f"{QUESTION}{place}:")]
         for at in range(0, len(found), READ_AT_ONCE):
             refs = found[at : at + READ_AT_ONCE]
             words = cast("list[bytes]", await self._run("words", PREFIX, refs=json.dumps(refs)))
             for ref, sealed in zip(refs, words, strict=True):
                 if sealed:
-                    yield MessageRef.parse(ref), self._seal.read(Question, sealed, place=f"{QUESTION}{ref} text")
+                    found_there = self._seal.read(Question, sealed, place=f"{QUESTION}{ref} text")
+                    yield MessageRef.parse(ref), found_there, sealed
 
     async def _forget(self, message: MessageRef) -> bool:
         return bool(await self._run("forget", PREFIX, ref=str(message), thread=str(message.thread)))

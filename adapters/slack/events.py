@@ -94,12 +94,12 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
         return None
     text, at = words(str(said["text"])), moment(said.get("ts"))
     if me.user_id == said.get("user") or (me.bot_id and me.bot_id == said.get("bot_id")):
-        return Message(role="assistant", text=text, author="", at=at)
+        return Message(role="assistant", text=text, author_id=me.user_id, at=at)
     profile = cast("Json", said.get("user_profile") or said.get("bot_profile") or _NOTHING)
     known = said.get("username") or profile.get("display_name") or profile.get("real_name") or profile.get("name")
     who = str(said.get("user") or said.get("bot_id") or "")
     author = names.setdefault(who, str(known or f"person {len(names) + 1}"))
-    return Message(role="user", text=text, author=author, at=at)
+    return Message(role="user", text=text, author=author, author_id=who, at=at)
 
 
 def moment(ts: object) -> datetime | None:

@@ -129,6 +129,15 @@ class Question(Value):
     top_k: int = Field(default=5, ge=1, le=20)
     relevance_threshold: float = Field(default=0.5, ge=0.0, le=1.0, allow_inf_nan=False)
 
+    @property
+    def alone(self) -> Question:
+        """The question without the messages quoted to it, which are others' words."""
+        return self.model_copy(update={"context": ()})
+
+    def quotes(self, person_id: str) -> bool:
+        """Return whether words of somebody are quoted to it; so are those of nobody knows whom."""
+        return any(each.role == "user" and each.author_id in ("", person_id) for each in self.context)
+
     @classmethod
     def create(cls, **fields: Any) -> Question:
         """Build a question, or raise `InvalidInput` with a sentence that names the limit and what to do."""

@@ -107,11 +107,12 @@ class Person(Value):
 
 
 class Message(Value):
-    """One line as the model or the platform sees it."""
+    """One line as the model or the platform sees it; whose it is goes to no model, and is there to be forgotten by."""
 
     role: Literal["user", "assistant"]
     text: str
     author: str = ""
+    author_id: str = ""
     at: datetime | None = None
 
 

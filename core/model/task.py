@@ -122,8 +122,8 @@ class Interruption(IntEnum):
     """Why a run has to end early; the higher one counts where there are several.
 
     After `EXPIRED`, which no inbox tells, whoever asked hears that it took too long. After `STOPPED` the answer ends
-    where it is. After `EDITED` the inbox gives out the newer question next, and after `DELETED` a `Withdrawal`. After
-    `LOST` another worker holds the question, and this one may do nothing any more.
+    where it is. After `EDITED` the inbox gives out the question next as it is by then, and after `DELETED` a
+    `Withdrawal`. After `LOST` another worker holds the question, and this one may do nothing any more.
     """
 
     EXPIRED = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -54,8 +54,8 @@ class ConversationStore(Protocol):
         """Remove every conversation of a place; return their number."""
         ...
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove every turn that a person has asked for in a workspace; return their number."""
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+        """Remove every turn that a person has asked for in a workspace; return the questions of those."""
         ...
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
@@ -154,7 +154,8 @@ class WaitingWords(Protocol):
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove the words of every question of a person in a workspace; return the number of those that had any.
 
-        What waits or is being answered is treated as deleted, and nothing else can be tried again.
+        What waits or is being answered is treated as deleted, and nothing else can be tried again. A question of
+        somebody else to which words of that person are quoted goes on without any that are quoted, begun anew.
         """
         ...
 
@@ -163,7 +164,11 @@ class WaitingWords(Protocol):
         ...
 
     async def forget(self, place: AnyPlace) -> int:
-        """Do the same for everybody in a place."""
+        """Remove the words of everybody's questions in a place, in the same way; return the number of those."""
+        ...
+
+    async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
+        """Have what is being answered in these threads answered anew, as what is remembered there is no longer so."""
         ...
 
 

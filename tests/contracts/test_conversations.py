@@ -221,8 +221,9 @@ async def test_a_person_is_forgotten_in_every_thread_of_a_workspace(store: Conve
         await store.append(each.question_ref.thread, each)
 
     assert [await store.count_person(thread().home, person) for person in ("p1", "p2", "p3")] == [2, 1, 0]
-    assert await store.forget_person(thread().home, "p1") == 2
-    assert await store.forget_person(thread().home, "p1") == 0
+    gone = await store.forget_person(thread().home, "p1")
+    assert sorted((each.thread.thread, each.id) for each in gone) == [("here", "1"), ("there", "3")]
+    assert await store.forget_person(thread().home, "p1") == []
     assert await store.count_person(thread().home, "p1") == 0
     assert await store.load(thread("here")) == Conversation(thread=thread("here"), turns=(theirs,))
     assert await store.load(thread("there")) is None
@@ -257,7 +258,7 @@ async def test_whoever_is_forgotten_is_forgotten_in_every_thread_that_lives(
     left = [[each for each in found.turns if each.author_id != "p1"] if found else [] for found in before]
     mine = sum(each.author_id == "p1" for found in before if found for each in found.turns)
 
-    assert await store.forget_person(thread().home, "p1") == mine
+    assert len(await store.forget_person(thread().home, "p1")) == mine
     after = [await store.load(thread(str(name))) for name in (1, 2)]
     assert [list(found.turns) if found else [] for found in after] == left
 
@@ -269,7 +270,7 @@ async def test_who_was_forgotten_may_begin_anew(store: ConversationStore) -> Non
     await store.append(thread(), turn("2"))
 
     assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("2"),))
-    assert await store.forget_person(thread().home, "p1") == 1
+    assert await store.forget_person(thread().home, "p1") == [turn("2").question_ref]
 
 
 def in_channel(*ids: str) -> tuple[MessageRef, ...]:

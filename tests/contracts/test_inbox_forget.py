@@ -9,6 +9,7 @@ import pytest
 from core.model import Claim, Delivery, Interruption, MessageRef, Person, Withdrawal
 from tests.builders import thread
 from tests.inboxes import (
+    BOBS,
     POSTED,
     Box,
     Boxes,
@@ -21,6 +22,7 @@ from tests.inboxes import (
     heard,
     is_empty,
     open_boxes,
+    quoting,
     retried,
     taken,
 )
@@ -177,3 +179,69 @@ async def test_a_workspace_that_was_forgotten_can_ask_again_and_be_forgotten_aga
 
     assert asks(await taken(inbox)).message.id == "3"
     assert await inbox.forget(HOME) == 0
+
+
+BOB, NEW_QUOTES = "p2", quoting(edited())
+
+
+@pytest.mark.promise("forget-person")
+async def test_what_somebody_wrote_is_not_quoted_to_others_any_more(boxes: Boxes) -> None:
+    """Their question goes on without anything that is quoted, wherever it is; words of others stay where those were."""
+    for signal in (quoting(asked("1")), quoting(elsewhere(asked("2"))), quoting(asked("3", in_thread="3"))):
+        await boxes.here.put(signal)
+    await boxes.here.put(quoting(edited("4", in_thread="4")))
+    assert [await boxes.there.forget_person(HOME, who) for who in ("p3", BOB)] == [0, 0]
+    await boxes.here.put(asked("4", in_thread="4"))
+
+    found = {asks(task).message.id: asks(task).context for task in [await taken(boxes.here) for _ in range(4)]}
+    assert found == {"1": (), "2": (BOBS,), "3": (), "4": ()}
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("forget-person")
+async def test_an_answer_under_way_begins_anew_without_the_words_of_who_is_forgotten(boxes: Boxes) -> None:
+    """A model has them; what was shown stays to be changed, and it is no attempt. Words of nobody knows whom go too."""
+    await boxes.here.put(quoting(asked("1")))
+    unknown = BOBS.model_copy(update={"author_id": ""})
+    old = asked("2", in_thread="2")
+    await boxes.here.put(old.model_copy(update={"question": old.question.model_copy(update={"context": (unknown,)})}))
+    async with boxes.here.claim() as one, boxes.there.claim() as other:
+        await boxes.here.record(one, POSTED)
+        assert await boxes.there.forget_person(HOME, BOB) == 0
+        assert {await heard(task.cancelled) for task in (one, other)} == {Interruption.EDITED}
+
+    again = sorted([await taken(boxes.here), await taken(boxes.here)], key=lambda task: task.message.id)
+    posted = {one.message.id: POSTED}
+    assert again == [
+        Claim(each.question.alone, fence=2, delivery=posted.get(each.message.id, Delivery()))
+        for each in (asked("1"), old)
+    ]
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("forget-person")
+async def test_an_edit_that_comes_meanwhile_quotes_nobody_who_is_forgotten(inbox: Box) -> None:
+    """Nor what is tried again."""
+    await inbox.put(quoting(asked()))
+    await inbox.put(NEW_QUOTES)
+    await fall_short(inbox)
+    assert await inbox.forget_person(HOME, BOB) == 0
+    assert await inbox.put(retried(asked()))
+
+    assert asks(await taken(inbox)) == NEW_QUOTES.question.alone
+
+
+@pytest.mark.promise("forget-person")
+async def test_an_answer_begins_anew_where_what_is_remembered_has_changed(boxes: Boxes) -> None:
+    """Once; what waits has not been given it, and nothing happens where nobody asks."""
+    for signal in (asked("1"), asked("2"), asked("3", in_thread="3")):
+        await boxes.here.put(signal)
+    async with boxes.here.claim() as here, boxes.there.claim() as there:
+        await boxes.there.begin_anew([thread(), thread("9")])
+        held = {task.message.id: task for task in (here, there)}
+        assert await heard(held["1"].cancelled) is Interruption.EDITED
+        assert held["3"].cancelled.reason is None
+
+    again = [await taken(boxes.here) for _ in range(2)]
+    assert again == [Claim(asked("1").question, fence=2), Claim(asked("2").question, fence=1)]
+    assert await is_empty(boxes.here)

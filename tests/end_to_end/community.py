@@ -149,6 +149,10 @@ class Community(Protocol):
         """Let somebody use a command, where a question was answered or in the channel; give the reply."""
         ...
 
+    async def forget_bob(self) -> str:
+        """Let Bob be forgotten, as he wishes; give the reply."""
+        ...
+
     def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
         """Give what somebody writes to use a command."""
         ...

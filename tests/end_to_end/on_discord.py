@@ -176,6 +176,11 @@ class DiscordCommunity:
         given = {option: choices.get(option, {}).get(str(value), value) for option, value in options.items()}
         return await self._told(self.server.slash(who, place, whole, **given))
 
+    async def forget_bob(self) -> str:
+        """Use the command."""
+        await self.until(lambda: self.server.platform.commands.get(None), what="the commands")
+        return await self._told(self.server.slash(self.bob, self.channel, "forget", what="everything about me"))
+
     def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
         """Give the command with the names of what goes with it."""
         given = (f"{option}: {value}" for option, value in options.items())

@@ -197,6 +197,10 @@ class SlackCommunity:
             who, lambda: self.server.post_as(who, self.channel, self._to_bot(name), root).deliveries[0]
         )
 
+    async def forget_bob(self) -> str:
+        """Use the command."""
+        return await self._told(self.bob, lambda: self.server.slash(self.bob, self.channel, NAME, "forget me"))
+
     def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
         """Give the command with its text."""
         words = [NAME, *(["admin"] if moderates else []), name, *(["--private"] if options.get("private") else [])]

@@ -319,6 +319,25 @@ async def test_a_community_that_removes_the_bot_is_forgotten(town: Town) -> None
         await town.forgets(asked)
 
 
+@pytest.mark.promise("forget-person")
+async def test_what_somebody_wrote_who_is_forgotten_meanwhile_goes_to_no_model_any_more(town: Town) -> None:
+    """An answer about it that is half written begins anew, and comes in its place."""
+    town.chat.pauses_before, said = b"And then", "Robots have three arms."
+    town.chat.call("search_documents", {"query": "robot"})
+    town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
+    async with town.bot():
+        asked = town.community.ask("Is that so?", below=said)
+        await town.community.until(lambda: any(ANSWER in each for each in town.community.said(asked)), what="a draft")
+        before, town.chat.pauses_before = len(town.chat.received), b""
+        assert "I no longer remember" in await town.community.forget_bob()
+        await town.sees(asked, "0.90")
+        town.chat.goes_on.set()
+
+    given = [said in f"{request.body}" for request in town.chat.received]
+    assert (any(given[:before]), any(given[before:]), len(given) > before) == (True, False, True)
+    assert "And then" not in "".join(town.community.said(asked))
+
+
 @pytest.mark.promise("forget-workspace")
 @pytest.mark.parametrize("town", ["discord"], indirect=True)
 async def test_a_server_that_removes_the_bot_while_it_is_away_is_forgotten(town: Town) -> None:

@@ -54,17 +54,13 @@ class MemoryConversations:
             del self._turns[str(thread)]
         return len(there)
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
         """Remove a person's turns."""
-        gone = [
-            (thread, ref)
-            for thread in self._in(home)
-            for ref, turn in self._current(thread).items()
-            if turn.author_id == person_id
-        ]
-        for thread, ref in gone:
-            del self._turns[str(thread)][ref]
-        return len(gone)
+        turns = [turn for thread in self._in(home) for turn in self._current(thread).values()]
+        gone = [turn.question_ref for turn in turns if turn.author_id == person_id]
+        for ref in gone:
+            await self.remove(ref)
+        return gone
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Count a person's turns."""

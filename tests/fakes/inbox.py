@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -152,7 +152,16 @@ class MemoryInbox:
         """Remove what a person has asked."""
         self._check()
         theirs = [each for each in self._records.values() if each.is_by(home, person_id)]
-        return sum(map(self._forget, theirs))
+        gone = sum(map(self._forget, theirs))
+        for record in self._records.values():
+            record.quote_no_more(home, person_id)
+        return gone
+
+    async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
+        """Tell whoever works on the first question of each."""
+        self._check()
+        for line in [self._lines[each] for each in threads if self._lines.get(each)]:
+            line[0].begin_anew()
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Count of what a person has asked the words are kept."""

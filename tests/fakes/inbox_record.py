@@ -42,11 +42,12 @@ class Record:
     lease: float = 0.0
     first: float | None = None
     paused: float = 0.0
+    anew: bool = False
     cancelled: Cancellation = field(default_factory=Cancellation)
 
     def task(self) -> Task:
         """Give out what is to be done."""
-        self.cancelled = Cancellation()
+        self.cancelled, self.anew = Cancellation(), False
         known: dict[str, Any] = {
             "attempt": self.attempts,
             "fence": self.fence,
@@ -90,7 +91,7 @@ class Record:
     def keep(self) -> None:
         """Lay the words aside, without those of others."""
         if self.question and not self.deleted:
-            self.kept = self.question.model_copy(update={"context": ()})
+            self.kept = self.question.alone
 
     def is_untouched_and_after(self, time: datetime) -> bool:
         """Say whether nobody has begun with it, and it was asked later."""
@@ -103,4 +104,16 @@ class Record:
 
     def is_outdated(self, task: Task) -> bool:
         """Say whether something newer than *task* is to be done."""
-        return isinstance(task, Claim) and (self.deleted or self.question != task.question)
+        return isinstance(task, Claim) and (self.deleted or self.anew or self.question != task.question)
+
+    def quote_no_more(self, home: WorkspaceRef, person_id: str) -> None:
+        """Go on without what is quoted, if that holds words of somebody."""
+        if self.message.thread.home == home and self.question and self.question.quotes(person_id):
+            self.question = self.question.alone
+            self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Let whoever works on it do so with what is known by then."""
+        if self.state == "running":
+            self.anew = True
+            self.cancelled.set(Interruption.EDITED)

@@ -9,7 +9,7 @@ import pytest
 
 from core.community.moderation import Forgetting, Forgotten
 from core.errors import StoreUnavailable
-from core.model import Conversation, Person, Policy, Tally, Vote, Withdrawal
+from core.model import Claim, Conversation, Interruption, Person, Policy, Tally, Vote, Withdrawal
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
@@ -92,3 +92,21 @@ async def test_what_waits_is_removed_first(office: Office, way: str) -> None:
         await WAYS[way](office.forgetting)
 
     assert await office.inbox.waiting() == 0
+
+
+@pytest.mark.promise("forget-person")
+async def test_an_answer_to_somebody_else_begins_anew_without_the_turns_that_are_forgotten(office: Office) -> None:
+    """A model was given them; where nothing is removed, it goes on."""
+    signal = asked("2", in_thread="2")
+    by_bob = signal.question.model_copy(update={"author": Person(id="p2")})
+    before = {"question_ref": asked("1", in_thread="2").message, "author_id": "p1"}
+    await office.conversations.append(thread("2"), turn_of("Who?").model_copy(update=before))
+    await taken(office.inbox)
+    await office.inbox.put(signal.model_copy(update={"question": by_bob}))
+    async with office.inbox.claim() as task:
+        await office.forgetting.person(HOME, "p3")
+        untouched = task.cancelled.reason
+        await office.forgetting.person(HOME, "p1")
+
+    assert (untouched, task.cancelled.reason) == (None, Interruption.EDITED)
+    assert await taken(office.inbox) == Claim(by_bob, fence=2)

@@ -141,6 +141,29 @@ function script.words(refs)
   return found
 end
 
+-- Lets whoever works on a question begin anew, with what is stored by then.
+local function begin_anew(ref)
+  if redis.call('HGET', key('question', ref), 'state') ~= 'running' then return end
+  redis.call('HSET', key('question', ref), 'anew', 1)
+  notify(ref)
+end
+
+function script.begin_anew(thread)
+  local first = redis.call('LINDEX', key('thread', thread), 0)
+  if first then begin_anew(first) end
+end
+
+-- Replaces the words of a question that is not done, as they were read, with others; false if it has others by now.
+function script.replace_words(ref, was, text)
+  local question = key('question', ref)
+  local known = redis.call('HGET', question, 'text')
+  if not known then return true end
+  if known ~= was then return false end
+  redis.call('HSET', question, 'text', text)
+  begin_anew(ref)
+  return true
+end
+
 -- Removes the words of a question because its asker, or its place, is forgotten; returns whether there were any.
 function script.forget(ref, thread)
   local state = look(ref)

@@ -2,18 +2,19 @@
 -- settled. Who does not hold it any more changes nothing, and is returned false.
 local STOPPED, EDITED, DELETED, LOST = 1, 2, 3, 4 -- as `Interruption` has them
 
--- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted;
--- whether a worker that had lost it has left something to it, and whether an interaction may be kept for it.
+-- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted, and
+-- one that is to be begun anew counts as edited; whether a worker that had lost it has left something to it, and whether
+-- an interaction may be kept for it.
 local function change_of(ref, entry, fence, revision)
   local found = redis.call('HMGET', key('question', ref),
-    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped', 'strays', 'person', 'home', 'way')
+    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped', 'strays', 'person', 'home', 'way', 'anew')
   asked_by[ref] = {found[9], found[10]}
   local is_held = found[1] == 'running' and found[2] == entry and found[3] .. ' ' .. (found[4] or '') == fence
   if not is_held then return LOST end
   local has_way = found[11] ~= '0'
   if revision < 0 then return 0, found[8], has_way end
   if found[5] then return DELETED end
-  if tonumber(found[6]) > revision then return EDITED end
+  if tonumber(found[6]) > revision or found[12] then return EDITED end
   return found[7] and STOPPED or 0, found[8], has_way
 end
 
@@ -36,7 +37,7 @@ local function conclude_task(ref, thread, state)
   local question = key('question', ref)
   redis.call('HSET', question, 'state', state, 'concluded', 1)
   redis.call('HDEL', question, 'entry', 'holder', 'text', 'way', 'stopped', 'person', 'home', 'asked', 'begun',
-    'leaving', 'first')
+    'leaving', 'first', 'anew')
   dequeue(thread, ref)
 end
 
@@ -98,7 +99,7 @@ function script.sweep(consumer, lease)
 end
 
 local NAMES = {'state', 'entry', 'person', 'home', 'attempts', 'fence', 'strays', 'leaving', 'revision', 'put', 'failures',
-  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way', 'first'}
+  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way', 'first', 'anew'}
 
 -- Takes the first question of a thread; false if there is none, if somebody else has it, or if it has to wait.
 function script.take(entry, thread, consumer, holder, lease, per_person, per_workspace)
@@ -134,6 +135,7 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
   if first <= 0 then first = first + now() end
   set_state(ref, 'running', 'attempts', attempt, 'fence', fence, 'entry', entry, 'holder', holder, 'first', first)
   if attempt > 1 or known.begun then redis.call('DEL', key('retry', ref)) end -- no other one has been tried
+  if known.anew then redis.call('HDEL', question, 'anew') end
   if attempt == 1 and known.failures then redis.call('HDEL', question, 'failures') end
   if known.strays then
     redis.call('HSET', question, 'leaving', known.strays) -- further ones are for whoever takes it after this

@@ -149,7 +149,7 @@ def test_the_message_replied_to_is_quoted() -> None:
 
     assert (inbound.text, inbound.is_reply_to, inbound.mentions) == ("", BOB, (BOT,))
     assert inbound.quoted == (
-        Message(role="user", text="@Footnote robots @Bob?", author="Bob", at=datetime.fromisoformat(AT)),
+        Message(role="user", text="@Footnote robots @Bob?", author="Bob", author_id=BOB, at=datetime.fromisoformat(AT)),
     )
     assert inbound.reply_to == MessageRef(thread=NEW_THREAD.model_copy(update={"thread": "5"}), id="5")
 

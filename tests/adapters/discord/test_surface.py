@@ -354,6 +354,21 @@ async def test_a_thread_that_cannot_be_opened_now_is_a_failure(discord: OnDiscor
         await discord.surface.reply(claim, progress(ANSWER))
 
 
+async def test_a_question_that_was_deleted_unheard_is_not_answered_in_the_channel(discord: OnDiscord) -> None:
+    """No thread can be opened on it, so that its answer would belong to nothing; no model is asked for it."""
+    claim = await discord.asks()
+    discord.server.delete_as(discord.ada, discord.server.platform.messages[int(claim.message.id)])
+    asked = list[str]()
+
+    async def written() -> AsyncIterator[Progress]:
+        asked.append("a model")
+        yield ANSWER
+
+    assert await discord.surface.reply(claim, written()) == Delivery()
+    said = discord.server.platform.messages_in(discord.channel, by=discord.server.bot)
+    assert (said, asked, discord.refused) == ([], [], [])
+
+
 async def test_a_mark_that_cannot_be_put_now_is_left_out(discord: OnDiscord) -> None:
     """It is no reason to answer again."""
     claim = await discord.asks()

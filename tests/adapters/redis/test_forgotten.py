@@ -31,6 +31,7 @@ from core.model import (
     Deleted,
     Edited,
     Interaction,
+    Message,
     MessageRef,
     Person,
     Question,
@@ -73,19 +74,28 @@ class History:
     chance: Random
     said: list[tuple[Person, Question]] = field(default_factory=list[tuple[Person, Question]])
     held: list[tuple[Task, AsyncExitStack]] = field(default_factory=list[tuple[Task, AsyncExitStack]])
+    quoted: list[tuple[Person, Question]] = field(default_factory=list[tuple[Person, Question]])
     deleted: set[MessageRef] = field(default_factory=set[MessageRef])
     ahead: int = 0
 
     def word(self) -> str:
         """Make up a word."""
-        return f"word{len(self.said)}said"
+        return f"word{len(self.said)}x{len(self.quoted)}said"
 
     def asks(self) -> Question:
-        """Let somebody write a question somewhere."""
+        """Let somebody write a question somewhere, often below what others have written."""
         message = MessageRef(thread=self.chance.choice(THREADS), id=f"m{len(self.said)}")
         author = self.chance.choice(PEOPLE)
         question = Question.create(message=message, text=f"What is {self.word()}?", author=author, asked_at=NOON)
         self.said.append((author, question))
+        return self.quoting(question)
+
+    def quoting(self, question: Question) -> Question:
+        """Quote what some people have written to a question."""
+        for person in self.chance.sample(PEOPLE, self.chance.choice([0, 0, 1, 2])):
+            line = Message(role="user", text=f"A {self.word()}.", author=person.name, author_id=person.id)
+            question = question.model_copy(update={"context": (*question.context, line)})
+            self.quoted.append((person, question.model_copy(update={"text": line.text})))
         return question
 
     async def ask(self) -> None:
@@ -111,7 +121,7 @@ class History:
             question = question.model_copy(update={"message": question.message.model_copy(update={"id": "early"})})
         changed = {"revision": len(self.said) + 1, "text": f"What is {self.word()}?"}
         self.said.append((author, question.model_copy(update=changed)))
-        await self.inbox.put(Edited(question=self.said[-1][1]))
+        await self.inbox.put(Edited(question=self.quoting(self.said[-1][1])))
 
     async def retry(self) -> None:
         """Have a question tried again that failed."""
@@ -247,7 +257,7 @@ async def history(server: Node, clock: ServerClock, seed: int) -> AsyncGenerator
 
 def words(text: str) -> set[str]:
     """Return the words that people said."""
-    return set(re.findall(r"word\d+said", text))
+    return set(re.findall(r"word[\dx]+said", text))
 
 
 ORGANIZATION = "e/"
@@ -288,6 +298,7 @@ async def test_no_key_holds_a_word_of_what_is_forgotten(
             await step(past)
         before, home = words(await past.stored()), WorkspaceRef(platform="test", workspace="w")
         await forget(past, scope, home)
+        at_once = words(await past.stored())
         await past.finish()
         after = await past.stored()
 
@@ -299,8 +310,9 @@ async def test_no_key_holds_a_word_of_what_is_forgotten(
         return is_there and (author == scope or not isinstance(scope, Person))
 
     latest = {question.message: question for _, question in past.said if question.message not in past.deleted}
-    gone = {word for author, question in past.said if is_forgotten(author, question) for word in words(question.text)}
-    assert words(after).isdisjoint(gone)
+    written = [*past.said, *past.quoted]
+    gone = {word for author, question in written if is_forgotten(author, question) for word in words(question.text)}
+    assert (at_once | words(after)).isdisjoint(gone)
     assert words(after) >= (before & words("".join(each.text for each in latest.values()))) - gone
     if isinstance(scope, Person):
         at_home = "".join(line for line in after.splitlines() if "test:w:" in line or "test:w}" in line)
