@@ -93,7 +93,7 @@ class Gate:
 
 
 @pytest.fixture(name="gate", params=["memory", "redis", "cluster"])
-async def _gate(request: pytest.FixtureRequest) -> AsyncIterator[Gate]:
+async def gate_fixture(request: pytest.FixtureRequest) -> AsyncIterator[Gate]:
     """Give one implementation after the other."""
     if request.param == "memory":
         clock = Clock()

@@ -129,6 +129,10 @@ class Community(Protocol):
         """Say whether there is a warning on the question."""
         ...
 
+    def is_limited(self, asked: str) -> bool:
+        """Say whether the question bears the sign of a limit."""
+        ...
+
     def unwarned(self) -> int:
         """Count how often the bot has asked the platform to take a warning away."""
         ...

@@ -147,6 +147,10 @@ class DiscordCommunity:
         """Look at the reactions."""
         return "⚠️" in self._message(asked).reactions
 
+    def is_limited(self, asked: str) -> bool:
+        """Look at the reactions."""
+        return messages.LIMIT in self._message(asked).reactions
+
     def unwarned(self) -> int:
         """Count the requests."""
         return len(self.server.requests_to(UNREACT))

@@ -154,6 +154,10 @@ class SlackCommunity:
         """Look at the reactions."""
         return "warning" in self._message(asked).reactions
 
+    def is_limited(self, asked: str) -> bool:
+        """Look at the reactions."""
+        return "hourglass_flowing_sand" in self._message(asked).reactions
+
     def unwarned(self) -> int:
         """Count the requests."""
         return len(self.server.requests_to("reactions.remove"))

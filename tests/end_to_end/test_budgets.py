@@ -94,6 +94,34 @@ async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town)
     assert unclear == BUDGET_UNCLEAR
 
 
+@pytest.mark.promise("bounded-asking")
+async def test_whoever_reaches_a_limit_hears_it_once_then_by_a_few_signs_and_then_nothing(town: Town) -> None:
+    """Also after a restart, and where it is asked by a command words come always; others go on."""
+    limit = "person 1 questions day"
+    asked = list[str]()
+
+    async def asks(count: int) -> None:
+        for _ in range(count):
+            asked.append(town.community.ask())
+            await town.remembers(asked[-1])
+
+    async with town.bot(FOOTNOTE_BUDGETS=limit):
+        await town.sees(town.community.ask(), ANSWER)
+        await asks(2)
+    async with town.bot(FOOTNOTE_BUDGETS=limit):
+        await asks(6)
+        words = [len(town.community.told(each)) for each in asked]
+        told = await town.community.command("ask", question="What is a robot?")
+        await town.sees(town.community.ask(by="Bob"), ANSWER)
+
+    alone = town.community.tells_alone  # then all that the asker alone was told is found beside each question
+    assert words == ([1] * 8 if alone else [1, *[0] * 7])
+    assert [town.community.is_limited(each) for each in asked] == [False, *[True] * 5, *[False] * 2]
+    assert re.search(
+        r"You've reached the limit for today\. You can ask again in about .+, on \d+ \w+ at 00:00 UTC", told
+    )
+
+
 async def ordered(town: Town, name: str, **options: Any) -> str:
     """Let a moderator give an order; give the reply."""
     in_order = {each: options[each] for each in ("who", "most", "what", "period", "lift") if each in options}
