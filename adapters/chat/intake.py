@@ -321,8 +321,9 @@ class Intake:
     async def put(self, signals: Sequence[Signal], routed: RoutedEvent | None = None) -> bool:
         """Hand in the signals of an event, and return whether any is news.
 
-        Of a message that was no question, an answer is forgotten; and one that a store may have lost is looked for.
-        Raises `StoreUnavailable`, and `PostingFailed` where that cannot be looked for now.
+        Of a deleted message that is no question, or none that is known any more, an answer is forgotten and a notice
+        goes; a question that a store may have lost is looked for. Raises `StoreUnavailable`, and `PostingFailed` where
+        that cannot be looked for now.
         """
         is_new = False
         for each in signals:
@@ -334,6 +335,8 @@ class Intake:
                 taken = await self._services.inbox.put(looked.asked(each))
             if isinstance(each, Deleted) and not taken:
                 await self._services.self_help.forget_answer(each.message)
+                if self._services.waits is not None:
+                    self._background.begin(partial(self._services.waits.retract, each.message))
             is_new = is_new or bool(taken)
         return is_new
 

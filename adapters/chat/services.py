@@ -61,18 +61,36 @@ class Presence:
             self.observer(Connected(self.platform, self._name))
 
 
+MOST_SAID = 100  # notices; a channel has one in ten minutes
 QUIET = 600  # seconds in which nobody is told again in the same place that many wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """How long people wait, and who hears of it; `admits` says whether a question will be answered."""
+    """How long people wait, and who hears of it; `admits` says whether a question will be answered.
+
+    The latest notices of this process are in `said`, with what removes each, as a store that is emptied knows of none.
+    """
 
     estimate: WaitEstimate
     room: WaitingRoom
     dedup: Dedup
     admits: Callable[[Question], Awaitable[bool]]
     now: Callable[[], datetime] = utc_now
+    said: dict[MessageRef, Callable[[], Awaitable[object]]] = field(
+        default_factory=dict[MessageRef, Callable[[], Awaitable[object]]]
+    )
+
+    def note(self, message: MessageRef, remove: Callable[[], Awaitable[object]]) -> None:
+        """Keep what removes a notice, and of many the newest."""
+        while len(self.said) >= MOST_SAID:
+            del self.said[next(iter(self.said))]
+        self.said[message] = partial(QUICK.call, remove)
+
+    async def retract(self, message: MessageRef) -> None:
+        """Remove what this process said below a question that nobody knows any more. Raises `PostingFailed`."""
+        if remove := self.said.pop(message, None):
+            await remove()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +157,11 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
         return
     poster = below(question.message)
     posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
+    waits.note(question.message, partial(poster.delete, posted.id))
     with suppress(StoreUnavailable):
         if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
             return
-    await QUICK.call(partial(poster.delete, posted.id))
+    await waits.retract(question.message)
 
 
 async def askers(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Collection[str] | None:

@@ -130,6 +130,19 @@ async def test_words_about_waiting_and_signs_of_work_end_after_the_loss(town: To
     assert [len(community.said(each)) for each in (asked, *others)] == [1] * 5
 
 
+@pytest.mark.promise("signs-go")
+async def test_words_about_waiting_go_with_a_question_that_is_deleted_after_the_loss(town: Town) -> None:
+    """Nothing is stored of either, and no answer comes that would take them away."""
+    community = town.community
+    async with town.bot(FOOTNOTE_ANSWERS_AT_ONCE="1"), half_written(town):
+        others = [community.ask("What is an arm?") for _ in range(4)]
+        await community.until(lambda: any(BUSY in sign for sign in community.signs()), what="words about waiting")
+        await lose(town)
+        for each in others:
+            community.delete(each)
+        await community.until(lambda: not any(BUSY in sign for sign in community.signs()), what="the end of them")
+
+
 @pytest.mark.promise("crash-safe")
 @pytest.mark.parametrize("comes_again", [False, True])
 async def test_an_answer_goes_on_when_the_store_is_emptied(town: Town, comes_again: bool) -> None:
