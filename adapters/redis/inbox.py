@@ -281,12 +281,23 @@ class RedisInbox(InboxStore):
             cancelled.set(Interruption.LOST)
 
     async def _on_hold(self, lease: Lease, script: str, **given: Argument) -> Any:
-        """Do something with a task as whoever holds it; one that the store has lost is put back before."""
+        """Do something with a task as whoever holds it; one that the store has lost is put back before.
+
+        Whoever could not hand it back, as it is not held any more, asks again: it may be another's, done, or lost.
+        """
         found = await self._run(script, PREFIX, **lease.hold, **given)
         is_lost = found == Interruption.LOST if script == "renew" else not found
-        if is_lost and lease.task.cancelled.reason is not Interruption.LOST and await self._put_back(lease):
+        if is_lost and lease.task.cancelled.reason is Interruption.LOST:
+            if script == "release":
+                await self._ask_again(lease.task)
+        elif is_lost and await self._put_back(lease):
             found = await self._run(script, PREFIX, **lease.hold, **given)
         return found
+
+    async def _ask_again(self, task: Task) -> None:
+        """Put a question that the store may have lost, for somebody who looks for what is posted; else do nothing."""
+        if isinstance(task, Claim):
+            await self.put(Asked(question=task.question, address=task.address, delivery=Delivery()))
 
     async def _put_back(self, lease: Lease) -> bool:
         """Put a task back that the store has lost, with what is posted, and hold it on.
@@ -297,7 +308,7 @@ class RedisInbox(InboxStore):
         task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
         is_gone = not isinstance(task, Claim) or task.cancelled.reason is Interruption.DELETED
         if isinstance(task, Claim) and not is_gone and self._now() - lease.renewed >= self._bounds.lease:
-            await self.put(Asked(question=task.question, address=task.address, delivery=Delivery()))
+            await self._ask_again(task)
             task.cancelled.set(Interruption.LOST)
             return False
         given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")

@@ -186,6 +186,27 @@ async def test_whoever_was_frozen_for_longer_than_the_lease_leaves_what_is_lost_
     assert (asks(again), again.delivery, again.is_redelivered) == (asked().question, Delivery(), True)
 
 
+@pytest.mark.promise("crash-safe")
+async def test_what_is_lost_after_its_lease_was_over_is_left_to_others_too(desk: Desk) -> None:
+    """The store was away for longer, and comes back empty; what somebody else has done by then is not begun again."""
+    async with desk.inbox() as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with here.claim() as task:
+            await here.record(task, POSTED)
+            task.cancelled.set(Interruption.LOST)
+            await lose(desk)
+        again = await taken(there)
+        await there.put(edited())
+        async with here.claim() as task:
+            task.cancelled.set(Interruption.LOST)
+            await lose(desk)
+            await there.put(asked())
+            await taken(there)
+
+        assert (asks(again), again.delivery, again.is_redelivered) == (asked().question, Delivery(), True)
+        assert await is_empty(here)
+
+
 async def test_a_change_that_came_first_counts(desk: Desk) -> None:
     """An edit or a deletion of the question that was lost is what comes next."""
     async with desk.inbox() as inbox:
