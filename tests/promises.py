@@ -94,6 +94,8 @@ PROMISES = {
     "no-false-voices": "Nobody can write a message that the model takes for somebody else's.",
     "opens-threads": "A mention opens a thread that is named after the question; elsewhere the answer comes in place.",
     "points-at": "What a question replies to, or what others said before it in their thread, is read as data.",
+    "attachments": "Text files and forwards belong to the question: within limits, as data, and forgotten with it.",
+    "unread-files": "A file that cannot be read is named with the reason, and the question is answered all the same.",
     "says-how-to-go-on": "Where the bot may read mentions only, it works all the same, and says how to go on.",
     "forums": "New posts of a forum are answered unasked where moderators want it, and nowhere else.",
     "full-house": "Whoever asks while many wait is told how long it takes, once, and is answered.",

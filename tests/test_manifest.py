@@ -25,6 +25,7 @@ NEEDED = {
     "message.groups": "groups:history",
     "message.im": "im:history",
     "chat.postMessage": "chat:write",
+    "files.info": "files:read",
     "reactions.add": "reactions:write",
     "users.info": "users:read",
     "usergroups.users.list": "usergroups:read",
@@ -70,7 +71,7 @@ def test_the_scopes_are_those_that_are_used() -> None:
     """Each is needed by an event, a call or the command, and none is missing."""
     sources = "".join(path.read_text() for path in sorted((ROOT / "adapters" / "slack").rglob("*.py")))
     calls = set(
-        re.findall(r"\"((?:chat|agents|assistant|reactions|users|usergroups|views|auth|apps)\.[\w.]+)\"", sources)
+        re.findall(r"\"((?:chat|agents|assistant|files|reactions|users|usergroups|views|auth|apps)\.[\w.]+)\"", sources)
     )
     used = {scope for need, scope in NEEDED.items() if need in events() | calls | {NAME, *KINDS}}
     of_calls = {NEEDED.get(call) or FAMILIES[call.partition(".")[0]] for call in calls - FREE}

@@ -74,10 +74,10 @@ class FoundAnswer:
 class Channel(Protocol):
     """Where an event happened: what only the platform can look up or do there."""
 
-    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-        """Return what was said before a message, if it *recalls* that, and what it replies to, each oldest first.
+    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[Inbound, tuple[Message, ...]]:
+        """Return a message with what it quotes and all files, and what was said before it if it *recalls* that.
 
-        No message is in both; what cannot be read is left out.
+        No message is in both, each comes oldest first, and what cannot be read is left out.
         """
         ...
 
@@ -287,8 +287,9 @@ class Intake:
         if not event.rights.answers:
             self._warn(event)
             return
-        if routed.decision.reads_thread and await _known(event, inbox.knows(event.inbound.message)):
-            return  # another event has told the same before, and threads may not be read often
+        looks_around = routed.decision.reads_thread or event.inbound.carries
+        if looks_around and await _known(event, inbox.knows(event.inbound.message)):
+            return  # another event has told the same before, and threads and files may not be read often
         signals = await self._signals(routed)
         try:
             is_new = await self.put(signals, routed)
@@ -349,8 +350,7 @@ class Intake:
         event, decision, inbound = routed.event, routed.decision, routed.event.inbound
         if decision.action is Action.WITHDRAW:
             return (Deleted(message=inbound.message),)
-        before, quoted = await event.channel.context(inbound, recalls=decision.reads_thread)
-        inbound = inbound.model_copy(update={"quoted": quoted})
+        inbound, before = await event.channel.context(inbound, recalls=decision.reads_thread)
         meaning = partial(signal, before=before, terms=self._services.terms)
         try:
             found = meaning(inbound, decision)

@@ -24,9 +24,12 @@ from adapters.chat.commands import (
     stop,
     vote,
 )
+from adapters.chat.files import read_files, selected
 from adapters.discord.dialect import MARK, PATTERN
-from adapters.discord.events import words
+from adapters.discord.events import ChannelInfo, files_in, forwards, words
+from adapters.discord.files import LONGEST_SELECTED, fetch
 from adapters.discord.interactions import (
+    UNKNOWN,
     DiscordInteraction,
     DiscordServices,
     address_of,
@@ -75,11 +78,7 @@ def install(
         data = cast("Json", interaction.data or {})
         match interaction.type:
             case InteractionType.application_command if data.get("type") == MESSAGE_MENU:
-                raw: Json = data["resolved"]["messages"][str(data["target_id"])]
-                if text := words(raw):  # the previews and pictures of a message are none of its words
-                    await is_taken(interaction.response.send_modal(_selection_form(text)))
-                else:
-                    await tell(interaction, messages.NO_TEXT)
+                await _select(interaction, data["resolved"]["messages"][str(data["target_id"])])
             case InteractionType.application_command:
                 await _use(used, interaction, data)
             case InteractionType.component:
@@ -94,6 +93,17 @@ def install(
 
     client.event(on_interaction)
     background.begin(partial(keep_registered, client, services))
+
+
+async def _select(interaction: DiscordInteraction, said: Json) -> None:
+    """Show a form for a question about a message, with its words, those that it forwards, and its files."""
+    links, reading = files_in(said), partial(fetch, interaction.client)
+    files = await read_files(links, reading, within=LONGEST_SELECTED)
+    texts = [words(said), *(each.text for each in forwards(said, place=ChannelInfo("", UNKNOWN))), *selected(files)]
+    if text := "\n\n".join(filter(None, texts)):  # the previews and pictures of a message are none of its words
+        await is_taken(interaction.response.send_modal(_selection_form(text)))
+    else:
+        await tell(interaction, messages.nothing_to_read(files) if files else messages.NO_TEXT)
 
 
 async def _use(services: DiscordServices, interaction: DiscordInteraction, data: Json) -> None:

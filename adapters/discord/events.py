@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from discord.utils import snowflake_time
 
+from adapters.chat.files import FileLink
 from adapters.chat.intake import BotIdentity
 from core.model import (
     QUESTION_LIMIT,
@@ -38,6 +39,7 @@ SETTINGS = {
 _DEFAULT, _REPLY = 0, 19  # types of messages
 _SAID = (_DEFAULT, _REPLY, 20, 23)  # and what answers a command or a menu
 _IS_CROSSPOST = 1 << 1
+FORWARDED = "a forwarded message"
 _NOTHING: Json = {}
 _MARKED = re.compile(
     r"<@(?P<sign>[!&]?)(?P<addressed>\d{1,20})>|<#(?P<channel>\d{1,20})>|<a?(?P<emoji>:\w{1,40}:)\d{1,20}>"
@@ -81,7 +83,8 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
         whole = f"{title}\n{text}".strip()
         text = text if len(text) <= QUESTION_LIMIT < len(whole) else whole
     replied = data.get("referenced_message") if data.get("type") == _REPLY else None
-    quoted = line(replied, me=me, place=place) if replied else None
+    said = line(replied, me=me, place=place) if replied else None
+    quoted = (*([said] if said else ()), *(forwards(data, place=place) if has_more(data) else ()))
     reply_to = answered(data)
     users = [str(user["id"]) for user in data.get("mentions") or ()]  # with whoever is replied to with a ping
     roles = [me.user_id if str(role) in me.role_ids else str(role) for role in data.get("mention_roles") or ()]
@@ -96,7 +99,8 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
         mentions=tuple(dict.fromkeys([*users, *roles, *everyone])),
         is_reply_to=str((replied.get("author") or _NOTHING).get("id") or "") if replied else "",
         reply_to=_message(data, reply_to, place) if reply_to else None,
-        quoted=(quoted,) if quoted else (),
+        quoted=quoted,
+        carries=has_more(data) and (bool(_forwarded(data)) or any(file.unread is None for file in files_in(data))),
         at=_time(data.get("timestamp")) or snowflake_time(int(data["id"])),
     )
 
@@ -136,11 +140,42 @@ def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
     )
 
 
+def has_more(data: Json) -> bool:
+    """Return whether files or a forward came with a message."""
+    return bool(data.get("attachments") or data.get("message_snapshots"))
+
+
+def forwards(data: Json, *, place: ChannelInfo) -> Sequence[Message]:
+    """Return what a message forwards, of which Discord does not say who wrote it."""
+    said = ({**each, "content": "\n".join(filter(None, _contents(each)))} for each in _forwarded(data))
+    texts = ((words(each, names=place.names), _time(each.get("timestamp"))) for each in said)
+    return [Message(role="user", text=text, author=FORWARDED, at=at) for text, at in texts if text]
+
+
+def files_in(data: Json, *, is_quoted: bool = False) -> Sequence[FileLink]:
+    """Return the files of a message, and then those of what it forwards, which others have written."""
+    return [
+        FileLink(
+            name=str(each.get("filename") or ""),
+            url=str(each.get("url") or ""),
+            size=int(each.get("size") or 0),
+            kind=str(each.get("content_type") or ""),
+            is_quoted=is_quoted or said is not data,
+        )
+        for said in (data, *_forwarded(data))
+        for each in said.get("attachments") or ()
+    ]
+
+
+def _forwarded(data: Json) -> Sequence[Json]:
+    return [each.get("message") or _NOTHING for each in data.get("message_snapshots") or ()]
+
+
 def _contents(data: Json) -> Iterator[str | None]:
     """Yield what a message says: its own text, what it forwards, a poll, and what a program shows instead of text."""
     yield data.get("content")
-    for forwarded in data.get("message_snapshots") or ():
-        yield (forwarded.get("message") or _NOTHING).get("content")
+    for forwarded in _forwarded(data):
+        yield forwarded.get("content")
     poll = data.get("poll") or _NOTHING
     for one in (poll.get("question"), *(answer.get("poll_media") for answer in poll.get("answers") or ())):
         yield (one or _NOTHING).get("text")

@@ -19,9 +19,22 @@ from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
+from adapters.chat.files import read_files
 from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer, Intake, Rights
 from adapters.chat.services import Presence
-from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse
+from adapters.discord.events import (
+    DIRECT,
+    PLATFORM,
+    ChannelInfo,
+    Json,
+    answered,
+    files_in,
+    forwards,
+    has_more,
+    line,
+    parse,
+)
+from adapters.discord.files import LONGEST_FILE, fetch
 from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
 from core.errors import PostingFailed
@@ -246,7 +259,21 @@ class DiscordChannel:
         self.event = {**self.event, "d": {**data, "referenced_message": await self._fetched(data)}}
         return parse(self.event, me=self.me, place=self.info) or inbound
 
-    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[Inbound, tuple[Message, ...]]:
+        """Return a message with what it quotes and all files, and what was said before it if it *recalls* that."""
+        data = self.event["d"]
+        reading = self._said(inbound, recalls=recalls)
+        replied: Json = data.get("referenced_message") or {}
+        if not (has_more(data) or has_more(replied)):
+            before, quoted = await reading
+            return inbound.model_copy(update={"quoted": quoted}), before
+        links = [*files_in(data), *files_in(replied, is_quoted=True)]
+        fetching = read_files(links, partial(fetch, self.client), within=LONGEST_FILE)
+        (before, quoted), attachments = await asyncio.gather(reading, fetching)
+        quoted = (*quoted, *forwards(data, place=self.info))
+        return inbound.model_copy(update={"quoted": quoted, "attachments": attachments}), before
+
+    async def _said(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
         """Return what was said before a message, if it *recalls* that, and what it replies to, each oldest first."""
         data, chain = self.event["d"], list[Json]()
         while len(chain) < CHAIN and answered(data):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
 from slack_sdk.errors import SlackApiError
@@ -20,6 +19,7 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.chat.files import origin
 from adapters.chat.lease import traced
 from adapters.chat.platform import Barred, QuestionGone
 from adapters.retry import SHUT_OUT, TOKEN_REFUSED, Gate, retry_after
@@ -261,7 +261,7 @@ async def respond(client: AsyncWebClient, url: str, body: Mapping[str, object]) 
     Raises `PostingFailed`.
     """
     session = client.session
-    if session is None or _origin(url) not in (*map(_origin, HOOKS), _origin(client.base_url)):
+    if session is None or origin(url) not in (*map(origin, HOOKS), origin(client.base_url)):
         raise Rejected("there is no way back")
     posting = session.post(url, json=dict(body), allow_redirects=False, proxy=client.proxy)
     async with await translated(posting) as response:
@@ -271,7 +271,3 @@ async def respond(client: AsyncWebClient, url: str, body: Mapping[str, object]) 
             raise Unreachable(f"status {response.status}")
         if not response.ok:
             raise Rejected(f"status {response.status}")
-
-
-def _origin(url: str) -> tuple[str, str]:
-    return urlsplit(url)[:2]

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop
 from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
+from adapters.chat.files import read_files, selected
 from adapters.slack import dialect
 from adapters.slack.api import tell
 from adapters.slack.ask import asked_by, place_again, put
 from adapters.slack.dialect import SLACK
-from adapters.slack.events import words
+from adapters.slack.events import forwards, words
+from adapters.slack.files import LONGEST_FILE, fetch, files_in
 from adapters.slack.forms import (
     QUESTION,
     REASONS_FORM,
@@ -128,11 +130,17 @@ class SlackCommands:
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message that somebody wants to ask about, and show a form for the question."""
         await ack()
-        context, text = by_use(self.slack, body), words(str(body["message"].get("text") or ""))
+        context, said = by_use(self.slack, body), cast("dict[str, Any]", body["message"])
 
         async def show() -> str | None:
+            links, files = files_in(said), ()
+            if links:
+                workspace = await self.slack.workspaces.find(context.home.workspace)
+                files = await read_files(links, partial(fetch, workspace), within=LONGEST_FILE)
+            texts = [words(str(said.get("text") or "")), *(each.text for each in forwards(said)), *selected(files)]
+            text = "\n\n".join(filter(None, texts))
             if not text:  # a preview is none of its words
-                return messages.NO_TEXT
+                return messages.nothing_to_read(files) if files else messages.NO_TEXT
             await context.open_form(selection_form(text, context))
             return None
 

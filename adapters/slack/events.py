@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeAlias, cast
 
+from adapters.chat.files import read_files
 from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
+from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in
 from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
 from core.errors import PostingFailed
@@ -27,6 +30,7 @@ LONGEST_READ = 0.45  # seconds; Slack has to hear soon that the question has arr
 
 Json: TypeAlias = Mapping[str, Any]
 
+FORWARDED = "a forwarded message"
 _NOTHING: Json = {}
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
 _QUOTED = (*_SAID, "bot_message")
@@ -80,6 +84,7 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
         author=Person(id=user),
         text=words(text, mine=me.user_id),
         mentions=tuple(dict.fromkeys(who["person"] or who["group"] or EVERYONE for who in _ADDRESSED.finditer(text))),
+        carries=has_more(said) and (bool(forwards(said)) or any(file.unread is None for file in files_in(said))),
         at=moment(ts),
     )
 
@@ -90,9 +95,10 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
     *names* are those by which people are told apart. Whoever is not among them is given the name that comes with the
     message, if any does, or a number: the ids of people are no names.
     """
-    if said.get("subtype") not in _QUOTED or not said.get("text"):
+    text = "\n".join(filter(None, [words(str(said.get("text") or "")), *(each.text for each in forwards(said))]))
+    if said.get("subtype") not in _QUOTED or not text:
         return None
-    text, at = words(str(said["text"])), moment(said.get("ts"))
+    at = moment(said.get("ts"))
     if me.user_id == said.get("user") or (me.bot_id and me.bot_id == said.get("bot_id")):
         return Message(role="assistant", text=text, author_id=me.user_id, at=at)
     profile = cast("Json", said.get("user_profile") or said.get("bot_profile") or _NOTHING)
@@ -100,6 +106,27 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
     who = str(said.get("user") or said.get("bot_id") or "")
     author = names.setdefault(who, str(known or f"person {len(names) + 1}"))
     return Message(role="user", text=text, author=author, author_id=who, at=at)
+
+
+def has_more(said: Json) -> bool:
+    """Return whether anything came with a message beside its text."""
+    return bool(said.get("files") or said.get("attachments"))
+
+
+def forwards(said: Json) -> Sequence[Message]:
+    """Return what a message forwards, with who has written it if Slack says so."""
+    texts = ((each, words(str(each.get("text") or ""))) for each in shares_in(said))
+    return [
+        Message(
+            role="user",
+            text=text,
+            author=str(each.get("author_name") or FORWARDED),
+            author_id=str(each.get("author_id") or ""),
+            at=moment(each.get("ts")),
+        )
+        for each, text in texts
+        if text
+    ]
 
 
 def moment(ts: object) -> datetime | None:
@@ -137,20 +164,36 @@ def _shown(token: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SlackChannel:
-    """Implements `Channel` for the events of a workspace."""
+    """Implements `Channel` for the events of a workspace, of which one brought a message *said* there."""
 
     workspace: Workspace
     me: BotIdentity
+    said: Json = field(default_factory=dict[str, Any])
 
-    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-        """Return the first message of a thread and the last ones before a message; Slack's replies quote nothing.
+    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[Inbound, tuple[Message, ...]]:
+        """Return a message with what it forwards and all files, and the first of its thread with the last before it.
+
+        Below a message of people, what is asked is about that too, and its files belong to it.
+        """
+        before = await self._thread(inbound) if recalls else ()
+        names: dict[str, str] = {}
+        lines = [line(one, me=self.me, names=names) for one in (*before[:1], *before[1:][1 - RECALLED :])]
+        said = tuple(filter(None, lines))
+        if not any(map(has_more, (self.said, *before[:1]))):
+            return inbound, said
+        links = [*files_in(self.said), *(link for one in before[:1] for link in files_in(one, is_quoted=True))]
+        attachments = await read_files(links, partial(fetch, self.workspace), within=LONGEST_FILE)
+        return inbound.model_copy(update={"quoted": tuple(forwards(self.said)), "attachments": attachments}), said
+
+    async def _thread(self, inbound: Inbound) -> Sequence[Json]:
+        """Return what was said in a thread before a message.
 
         Nothing, where that takes long or may not be read: a question without it is better than one that comes late.
         """
         thread = inbound.message.thread
         where = {"channel": thread.channel, "ts": thread.thread, "latest": inbound.message.id}
         said: list[Json] = []
-        cursor = None if recalls else ""
+        cursor: str | None = None
         try:
             async with asyncio.timeout(LONGEST_READ):
                 while cursor != "":  # from its beginning, which is the only end where Slack lets one begin
@@ -160,10 +203,8 @@ class SlackChannel:
                     said += page[1:] if cursor else page  # the first message of a thread comes with every page
                     cursor = next_cursor(found)
         except (PostingFailed, TimeoutError):
-            return (), ()
-        names: dict[str, str] = {}
-        lines = [line(one, me=self.me, names=names) for one in (*said[:1], *said[1:][1 - RECALLED :])]
-        return tuple(filter(None, lines)), ()
+            return ()
+        return said
 
     def below(self, message: MessageRef) -> ThreadPoster:
         """Return what replies to a message in its thread."""
@@ -209,7 +250,7 @@ async def read_event(
     comes_twice = me.user_id in inbound.mentions and inbound.setting is not Setting.DIRECT
     return ChatEvent(
         inbound=inbound,
-        channel=SlackChannel(found, me),
+        channel=SlackChannel(found, me, said),
         at=inbound.message.thread,
         me=me.user_id,
         owns_thread=said.get("parent_user_id") == me.user_id,

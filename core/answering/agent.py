@@ -175,7 +175,8 @@ class Run:
         self._waiting = waiting
         selection = question.selection
         self._sources = sources = Sources() if selection is None else selected_text(selection)
-        self._is_free = selection is not None or is_small_talk(question.text)  # whether no search is needed
+        is_talk = is_small_talk(question.text) and not question.attachments
+        self._is_free = selection is not None or is_talk  # whether no search is needed
         earlier = ""
         if conversation and not agent.model.reads_history:
             turns = conversation.turns

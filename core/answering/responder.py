@@ -309,6 +309,7 @@ class Responder:
             author_id=question.author.id,
             asked_at=question.asked_at,
             messages=messages,
+            attachments=question.alone.attachments,
         )
         writing = self.insist(partial(memory.append, question.message.thread, turn))
         await self._keep(question.message, writing, Step.REMEMBERED)

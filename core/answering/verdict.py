@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from core.answering.markup import MarkupReader
+from core.answering.citations import Sources
+from core.answering.markup import MarkupReader, read
+from core.answering.nodes import inert
 from core.answering.tools import SearchTool
 from core.messages import (
     AWAITED,
@@ -22,6 +24,7 @@ from core.messages import (
     UNAVAILABLE,
     no_context,
     not_in_selection,
+    unread_files,
 )
 from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
@@ -101,10 +104,19 @@ def stopped(draft: AnswerDraft) -> Verdict:
 
 
 def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
-    """Weigh what the model wrote against what the search found.
+    """Weigh what the model wrote against what the search found; say which files of the question were not read.
 
     It *is_free* where no search is needed, and *has_grounds* if another tool gave it something.
     """
+    verdict = _weigh(question, draft, search, is_free=is_free, has_grounds=has_grounds)
+    remark = unread_files(question.attachments)
+    if not remark or verdict.status not in (Status.ANSWERED, Status.NO_CONTEXT):
+        return verdict
+    blocks = read(verdict.text, Sources()) if verdict.blocks is None else verdict.blocks
+    return replace(verdict, blocks=(*blocks, Block(Paragraph((Emphasis(tuple(inert(remark))),)))))  # names are in it
+
+
+def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
     citations, is_blank = draft.markup.citations, draft.markup.is_blank
     if question.selection is not None and (draft.is_refusal or not citations):
         return _judge_selection(question, draft, search)

@@ -6,7 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.errors import InvalidInput
+from core.messages import nothing_to_read
 from core.model import (
+    QUESTION_LIMIT,
     Asked,
     Deleted,
     Edited,
@@ -21,6 +24,7 @@ from core.model import (
 )
 
 USUAL = Terms()
+BEGINNING = 300  # characters of what is too long for a question
 
 
 class Action(StrEnum):
@@ -108,7 +112,7 @@ def _reason_for_silence(inbound: Inbound, standing: Standing, *, is_ours: bool) 
         return Reason.SOMEBODY_ELSE
     if not standing.reads_all:
         return Reason.UNREADABLE
-    if not inbound.text:
+    if not (inbound.text or inbound.carries):
         return Reason.WORDLESS
     is_bystander = standing.askers is not None and author not in standing.askers
     replies_to_us = inbound.is_reply_to == standing.me
@@ -120,23 +124,20 @@ def signal(
 ) -> Signal | None:
     """Return what goes into the inbox, or None; `InvalidInput` with a sentence for the reader if nothing is asked.
 
-    *before* is what others said in the thread, and *terms* are how questions are asked here. Whoever replies to a
-    message with nothing but a mention asks what that message asks, unless the bot has said it.
+    *before* is what others said in the thread, and *terms* are how questions are asked here.
     """
     if decision.action is Action.LEAVE:
         return None
     if decision.action is Action.WITHDRAW:
         return Deleted(message=inbound.message)
-    quoted = inbound.quoted
-    text = inbound.text
-    if not text and quoted and quoted[-1].role == "user":
-        text, quoted = quoted[-1].text, quoted[:-1]
+    inbound = inbound if inbound.text else _worded(inbound)
     question = Question.create(
         message=inbound.message,
         revision=inbound.revision,
-        text=text,
+        text=inbound.text,
         author=inbound.author,
-        context=(*before, *quoted),
+        context=(*before, *inbound.quoted),
+        attachments=inbound.attachments,
         reply_to=inbound.reply_to,
         asked_at=inbound.at,
         top_k=terms.top_k,
@@ -155,3 +156,25 @@ def signal(
         replies_to = inbound.message if is_shared and is_within else None  # so that people see which answer is whose
         address = ReplyAddress(thread=inbound.message.thread, message=replies_to)
     return Asked(question=question, address=address)
+
+
+def _worded(inbound: Inbound) -> Inbound:
+    """Return a message without words with those that stand for them, which are then nowhere else.
+
+    They are those of the message that it replies to or forwards, unless the bot has said that; otherwise those of its
+    file, which a long question becomes on Discord. Of what is too long for a question its beginning is one, and the
+    whole stays. Raises `InvalidInput` if all that there is are files that could not be read.
+    """
+    last = inbound.quoted[-1] if inbound.quoted else None
+    file = next((each for each in inbound.attachments if each.text), None)
+    if last is not None and last.role == "user":
+        text, rest = last.text, {"quoted": inbound.quoted[:-1]}
+    elif file is not None:
+        text, rest = file.text, {"attachments": tuple(each for each in inbound.attachments if each is not file)}
+    elif inbound.attachments:
+        raise InvalidInput(nothing_to_read(inbound.attachments), field="text")
+    else:
+        return inbound
+    if len(text) > QUESTION_LIMIT:
+        text, rest = f"{text[:BEGINNING].rsplit(maxsplit=1)[0]} …", {}
+    return inbound.model_copy(update={"text": text, **rest})

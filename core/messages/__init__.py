@@ -37,11 +37,14 @@ from core.messages.answers import (
     SWITCHED_OFF,
     UNAVAILABLE,
     UNKNOWN_ASKER,
+    UNREAD,
     UNTITLED,
     UPDATED,
     WARNING,
     no_context,
     not_in_selection,
+    nothing_to_read,
+    unread_files,
 )
 from core.messages.budgets import (
     BUDGET_UNCLEAR,

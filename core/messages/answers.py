@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from core.model import Awaited, Question
+from core.messages.wording import joined
+from core.model import Attachment, Awaited, Question, Unread
 
 WARNING = "⚠️"
 LIMIT = "⏳"
@@ -61,6 +62,41 @@ AWAITED: Mapping[Awaited, str] = {
     Awaited.RERANKER: ("I'm still waiting for the service that picks the best passages. The answer will appear here."),
 }
 """What somebody is told who has seen nothing new for a while, until something new is there."""
+
+
+UNREAD: Mapping[Unread, str] = {
+    Unread.KIND: "I only read text, such as code and logs",
+    Unread.SIZE: "it is too large",
+    Unread.EMPTY: "it is empty",
+    Unread.GONE: "it isn't there any more",
+    Unread.DENIED: "I'm not allowed to open it",
+    Unread.NUMBER: "that's more files than I read at once",
+    Unread.FAILED: "it didn't arrive in time",
+}
+"""Why a file was not read."""
+
+
+def nothing_to_read(attachments: Sequence[Attachment]) -> str:
+    """Return what to say to somebody who asks about files alone, of which none could be read; no name is in it."""
+    reasons = dict.fromkeys(UNREAD[each.unread] for each in attachments if each.unread)
+    what = "that file" if len(attachments) == 1 else "those files"
+    return f"I couldn't read {what}: {'; '.join(reasons)}."
+
+
+def unread_files(attachments: Sequence[Attachment]) -> str:
+    """Return in a sentence or two which files were not read, or not wholly; empty if all were.
+
+    The names are as people gave them, so they must not be shown as markup.
+    """
+    failed = dict[Unread, list[str]]()
+    for each in attachments:
+        if each.unread:
+            failed.setdefault(each.unread, []).append(each.name)
+    cut = [each.name for each in attachments if each.is_cut]
+    reasons = "; ".join(f"{joined(names)} ({UNREAD[why]})" for why, names in failed.items())
+    said = [f"I couldn't read {reasons}."] if reasons else []
+    said += [f"I only read the beginning and the end of {joined(cut)}."] if cut else []
+    return " ".join(said)
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:

@@ -78,6 +78,8 @@ from core.model.question import (
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
+    Attachment,
+    Attachments,
     Inbound,
     InboundKind,
     Question,
@@ -85,6 +87,7 @@ from core.model.question import (
     Scope,
     Setting,
     Terms,
+    Unread,
     without_controls,
 )
 from core.model.refs import (

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from core.model.answer import Citation, ToolRecord
 from core.model.budgets import Budget
+from core.model.question import Attachments
 from core.model.refs import MessageRef, Person, ThreadRef, Value, WorkspaceRef
 
 
@@ -17,7 +18,7 @@ class Turn(Value):
     """One exchange as it is remembered; appended once, by `question_ref`. `author_id` is who asked, if known.
 
     `at` is when it was answered and `asked_at` when it was asked, if known. `messages` are those with the answer, which
-    older versions did not keep.
+    older versions did not keep; `attachments` are files that the question came with.
     """
 
     question_ref: MessageRef
@@ -29,6 +30,7 @@ class Turn(Value):
     author_id: str = ""
     asked_at: datetime | None = None
     messages: tuple[MessageRef, ...] = ()
+    attachments: Attachments = ()
 
 
 class Conversation(Value):

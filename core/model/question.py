@@ -19,6 +19,9 @@ QUESTION_LIMIT = 2_000  # characters: as long as one Discord message
 SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a platform lets a person select
 NAME_LIMIT = 100  # characters of an author's name; platforms allow fewer
 CONTEXT_LIMIT = 20  # quoted messages: what a reader sees of a thread without scrolling far
+ATTACHMENTS_LIMIT = 20_000  # characters of all files that come with a question
+MOST_ATTACHMENTS = 10  # as many as a message has on Discord
+LEFT_OUT = "\n[...]\n"  # stands for the middle of a file that is too long
 _KEPT = frozenset("\n\t\u200c\u200d")
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 _HIDDEN = re.compile(  # they have no width, and yet are marks, letters or not assigned
@@ -113,6 +116,56 @@ def _picked(scope: Scope) -> Scope:
     return scope if scope.sources != () else scope.model_copy(update={"sources": None})
 
 
+class Unread(StrEnum):
+    """Why a file was not read."""
+
+    KIND = "kind"
+    SIZE = "size"
+    EMPTY = "empty"
+    GONE = "gone"
+    DENIED = "denied"
+    NUMBER = "number"
+    FAILED = "failed"
+
+
+class Attachment(Value):
+    """A file that came with a question, or with a message that it refers to: what it says, or why that is not known.
+
+    Of one that `is_cut` the middle is left out, and one that `is_quoted` belongs to somebody else.
+    """
+
+    name: str
+    text: str = ""
+    unread: Unread | None = None
+    is_cut: bool = False
+    is_quoted: bool = False
+
+
+def _shared_out(attachments: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+    """Clean the files, and cut those that are longer than their share of the room; what others leave is theirs too.
+
+    Of a file that is too long, both ends are kept: a log says at its end what went wrong.
+    """
+    kept: list[Attachment] = []
+    room, left = ATTACHMENTS_LIMIT, sum(1 for each in attachments[:MOST_ATTACHMENTS] if each.text)
+    for each in attachments[:MOST_ATTACHMENTS]:
+        name = " ".join(without_controls(each.name).split())[:NAME_LIMIT].rstrip() or "file"
+        text = without_controls(each.text).strip("\n")
+        share = room // max(left, 1)
+        is_cut = len(text) > share
+        if is_cut:
+            half = (share - len(LEFT_OUT)) // 2
+            text = f"{text[:half]}{LEFT_OUT}{text[-half:]}"
+        room, left = room - len(text), left - bool(each.text)
+        unread = each.unread or (None if text.strip() else Unread.EMPTY)
+        known = {"name": name, "text": "" if unread else text, "unread": unread, "is_cut": each.is_cut or is_cut}
+        kept.append(each.model_copy(update=known))
+    return tuple(kept)
+
+
+Attachments: TypeAlias = Annotated[tuple[Attachment, ...], AfterValidator(_shared_out)]
+
+
 class Question(Value):
     """What somebody wants to know, with everything that the answer depends on; the `scope` is what they have picked."""
 
@@ -122,6 +175,7 @@ class Question(Value):
     author: Person
     selection: SelectionText | None = None
     context: Annotated[tuple[Message, ...], AfterValidator(_newest)] = ()
+    attachments: Attachments = ()
     reply_to: MessageRef | None = None
     visibility: Literal["thread", "private"] = "thread"
     asked_at: datetime
@@ -131,12 +185,14 @@ class Question(Value):
 
     @property
     def alone(self) -> Question:
-        """The question without the messages quoted to it, which are others' words."""
-        return self.model_copy(update={"context": ()})
+        """The question without messages and files quoted to it, which are others' words."""
+        own = tuple(each for each in self.attachments if not each.is_quoted)
+        return self.model_copy(update={"context": (), "attachments": own})
 
     def quotes(self, person_id: str) -> bool:
-        """Return whether words of somebody are quoted to it; so are those of nobody knows whom."""
-        return any(each.role == "user" and each.author_id in ("", person_id) for each in self.context)
+        """Return whether words of somebody are quoted to it; so are those of nobody knows whom, as in files."""
+        said = any(each.role == "user" and each.author_id in ("", person_id) for each in self.context)
+        return said or any(each.is_quoted for each in self.attachments)
 
     @classmethod
     def create(cls, **fields: Any) -> Question:
@@ -186,7 +242,9 @@ class Inbound(Value):
 
     `message` names the thread that an answer would belong to, also where that has yet to be opened. `revision` grows
     with each edit. `mentions` are the ids of those who are named in `text`. `is_reply_to` is the id of whoever wrote
-    the message replied to, empty where it is no reply; `quoted` is that message and those before it, oldest first.
+    the message replied to, empty where it is no reply; `quoted` is that message and those before it, oldest first, and
+    then what it forwards. `attachments` are its own files, and then theirs, once they are read. What it `carries` may
+    be its words where it has none: a file that may be text, or a forward.
     """
 
     kind: InboundKind
@@ -199,4 +257,6 @@ class Inbound(Value):
     is_reply_to: str = ""
     reply_to: MessageRef | None = None
     quoted: tuple[Message, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    carries: bool = False
     at: datetime | None = None

@@ -22,6 +22,7 @@ from core.answering.agent import Agent, Limits
 from core.events import Event, State, StateChanged
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer
+from tests.servers.uploads import Upload
 from tests.waiting import wait_until
 
 SECRET = "a secret that is long enough for a test"
@@ -75,6 +76,14 @@ class Community(Protocol):
 
         In rooms other than the channel, all that is said there counts as said to a question.
         """
+        ...
+
+    def attach(self, *uploads: Upload, text: str = "", direct: bool = False) -> str:
+        """Let Ada mention the bot beside files, or write to it directly."""
+        ...
+
+    def forward(self, text: str, *uploads: Upload) -> str:
+        """Let Ada forward to the bot what Bob says in the channel, with his files."""
         ...
 
     def quoted(self, text: str) -> str:

@@ -12,7 +12,7 @@ from adapters.chat.platform import Controls
 from adapters.discord.responses import FILLED
 from core import messages
 from tests.end_to_end.community import PATIENCE, Room
-from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, User
+from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, Upload, User
 
 NONCES_GONE = 400.0  # seconds
 UNREACT = "DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
@@ -79,6 +79,22 @@ class DiscordCommunity:
         posted = self.server.post_as(self.people[by], where, text, mentions=mentions, reply_to=said)
         if place is not None:
             self._places[str(posted.id)] = place
+        return str(posted.id)
+
+    def attach(self, *uploads: Upload, text: str = "", direct: bool = False) -> str:
+        """Put them beside it."""
+        place = self.rooms[Room.DIRECT] if direct else self.channel
+        words = text if direct else f"{self.server.bot.mention} {text}"
+        posted = self.server.upload_as(self.ada, place, *uploads, text=words)
+        if direct:
+            self._places[str(posted.id)] = place
+        return str(posted.id)
+
+    def forward(self, text: str, *uploads: Upload) -> str:
+        """Forward it to direct messages."""
+        place, said = self.rooms[Room.DIRECT], self.server.upload_as(self.bob, self.channel, *uploads, text=text)
+        posted = self.server.forward_as(self.ada, place, said)
+        self._places[str(posted.id)] = place
         return str(posted.id)
 
     def quoted(self, text: str) -> str:

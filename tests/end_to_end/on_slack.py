@@ -26,7 +26,7 @@ from adapters.slack.interactions import mrkdwn
 from adapters.slack.slash import NAME
 from core import messages
 from tests.end_to_end.community import PATIENCE, Room
-from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, User, refuse
+from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, Upload, User, refuse
 
 CONTROLS = {dialect.VOTE: Controls.VOTE, dialect.RETRY: Controls.RETRY, dialect.STOP: Controls.STOP}
 HOST = "127.0.0.1"
@@ -92,6 +92,21 @@ class SlackCommunity:
         if room is Room.SHARED:
             self._talk = root = self._talk or self.server.post_as(self.bob, place, "Let us talk about robots.")
         posted = self.server.post_as(self.people[by], place, self._to_bot(text), root)
+        self._places[posted.ts] = place
+        return posted.ts
+
+    def attach(self, *uploads: Upload, text: str = "", direct: bool = False) -> str:
+        """Put them beside it."""
+        place = self.rooms[Room.DIRECT] if direct else self.channel
+        words = _written(text) if direct else self._to_bot(text)
+        posted = self.server.upload_as(self.ada, place, *uploads, text=words)
+        self._places[posted.ts] = place
+        return posted.ts
+
+    def forward(self, text: str, *uploads: Upload) -> str:
+        """Forward it to direct messages."""
+        place, said = self.rooms[Room.DIRECT], self.server.upload_as(self.bob, self.channel, *uploads, text=text)
+        posted = self.server.forward_as(self.ada, place, said)
         self._places[posted.ts] = place
         return posted.ts
 

@@ -294,7 +294,7 @@ PAYLOADS: Mapping[str, Sequence[str]] = {
     "link": LINKS, "mark": MARKS, "sources": SOURCES, "mention": MENTIONS, "unseen": UNSEEN, "fence": FENCES,
     "order": ORDERS,
 }  # fmt: skip
-PLACES = ("page", "title", "section", "file", "author", "quoted", "earlier", "tool", "selection", "question")
+PLACES = ("page", "title", "section", "file", "author", "quoted", "earlier", "tool", "selection", "question", "upload")
 ADDRESSES = [  # of pages, as an operator's base address, a folder or a page's own slug may make them
     *(
         "javascript:alert(1)//docs.example/x",

@@ -98,7 +98,7 @@ async def played(surface: Any, claim: Claim, attack: Attack, server: ObedientSer
 
 
 def _asked(staged: Scene) -> dict[str, Any]:
-    return {name: getattr(staged.question, name) for name in ("text", "selection", "context")}
+    return {name: getattr(staged.question, name) for name in ("text", "selection", "context", "attachments")}
 
 
 @pytest.mark.promise("no-hostile-text")

@@ -69,7 +69,7 @@ class BoardServer:
         post = self.posts[name] = Post(name, root or name, author, text, nonce)
         return post
 
-    async def _handle(self, request: web.Request) -> web.Response:
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
         parts = request.path.strip("/").split("/")
         route = " ".join([request.method, *("{id}" if part in self.posts else part for part in parts)])
         body: Any = await request.json() if request.can_read_body else {}

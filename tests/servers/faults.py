@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 from aiohttp import web
 
-from tests.servers.service import Hang, Reply, Reset, abort
+from tests.servers.service import BEAT, Hang, Reply, Reset, Trickle, abort
 
 EVERY = "*"
+PIECE = 8_192  # words of an answer that never ends, sent at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Hold:
     until: asyncio.Event
 
 
-Fault: TypeAlias = Reply | Reset | Hang | Lost | Hold
+Fault: TypeAlias = Reply | Reset | Hang | Trickle | Lost | Hold
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Faults:
 
 async def met(
     fault: Fault | None, request: web.Request, answer: Callable[[], web.Response], content_type: str
-) -> web.Response:
+) -> web.StreamResponse:
     """Let a request meet a fault; without one, or after it has been held, it gets the right answer.
 
     `content_type` is the platform's own: discord.py reads JSON only where Discord's stands, to the letter.
@@ -79,11 +80,24 @@ async def met(
                 answer()
             headers = {"Content-Type": content_type, **reply.headers}
             return web.Response(status=reply.status, body=reply.payload, headers=headers)
+        case _:
+            await _break_off(fault, request, answer)
+    raise asyncio.CancelledError
+
+
+async def _break_off(fault: Fault, request: web.Request, answer: Callable[[], web.Response]) -> None:
+    """Answer nothing, or without an end, until the client hangs up, or reset the connection."""
+    match fault:
+        case Trickle(status):
+            response = web.StreamResponse(status=status, headers={"Content-Type": "text/plain"})
+            await response.prepare(request)
+            while True:
+                await response.write(b"endless " * PIECE)
+                await asyncio.sleep(BEAT)
         case Hang():
             await asyncio.Event().wait()
         case Lost():
             answer()
-            abort(request)
-        case Reset():
-            abort(request)
-    raise asyncio.CancelledError
+        case _:
+            pass
+    abort(request)

@@ -11,11 +11,11 @@ from adapters.discord.dialect import controls_view
 from adapters.discord.registering import MENU_NAME
 from core import messages
 from core.answering.agent import answer_id
-from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Question, Stopped, Tally, Vote
+from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Question, Stopped, Tally, Unread, Vote
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
-from tests.servers.discord import DiscordServer, Message, Permission, Reply, User
+from tests.servers.discord import DiscordServer, Message, Permission, Reply, Upload, User
 from tests.waiting import wait_until
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
@@ -260,7 +260,11 @@ async def test_a_press_that_comes_again_is_dropped(
 
 async def chosen(office: Office, place: Place, text: str, by: User | None = None) -> dict[str, Any]:
     """Open the form of a message's menu, and give the fields by their ids."""
-    message = office.server.post_as(by or place.ada, place.channel, text)
+    return await form_of(office, place, office.server.post_as(by or place.ada, place.channel, text))
+
+
+async def form_of(office: Office, place: Place, message: Message) -> dict[str, Any]:
+    """Do so for a message that is there."""
     used = office.server.menu(place.ada, message, MENU_NAME)
     await office.server.until(lambda: used.modal, what="a form")
     assert used.modal is not None
@@ -288,6 +292,21 @@ async def test_a_message_can_be_asked_about(office: Office, place: Place) -> Non
     )
     shown = office.server.platform.messages[used.original_id or 0]
     assert (shown.thinking, shown.seen_by, asked.message.id) == (True, place.ada.id, str(used.id))
+
+
+@pytest.mark.promise("attachments")
+async def test_a_message_is_asked_about_with_its_files(office: Office, place: Place) -> None:
+    """And one that has nothing but a picture is told apart from one without words."""
+    log, photo = Upload("error.log", b"Out of memory."), Upload("photo.png", b"\x89PNG", "image/png")
+    logged = office.server.upload_as(place.ada, place.channel, log, photo, text="It broke.")
+    forwarded = office.server.forward_as(place.ada, place.channel, logged)
+    seen = office.server.upload_as(place.ada, place.channel, photo)
+    async with office.open():
+        texts = [(await form_of(office, place, one))["text"]["value"] for one in (logged, forwarded)]
+        told = await office.told(office.server.menu(place.ada, seen, MENU_NAME))
+
+    assert texts == ["It broke.\n\nerror.log:\nOut of memory."] * 2
+    assert (messages.UNREAD[Unread.KIND] in told.content, told.seen_by) == (True, place.ada.id)
 
 
 async def test_hostile_text_is_only_text_in_the_form(office: Office, place: Place) -> None:

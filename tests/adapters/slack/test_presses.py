@@ -24,12 +24,13 @@ from core.model import (
     Signal,
     Stopped,
     Tally,
+    Unread,
     Vote,
 )
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.fakes.services import SOURCE
-from tests.servers.slack import Delivery, Message, Reply, User, View
+from tests.servers.slack import Delivery, Message, Reply, Upload, User, View
 from tests.servers.slack.shape import Json
 
 
@@ -309,6 +310,24 @@ async def test_a_message_without_text_and_a_form_that_comes_too_late_are_told_so
         late = await told(office, office.ada, office.server.shortcut(office.ada, office.channel, other, ANSWER_FROM))
 
     assert (wordless.text, late.text) == (messages.NO_TEXT, f"⚠️ {messages.BROKEN}")
+
+
+@pytest.mark.promise("attachments")
+async def test_a_message_is_asked_about_with_its_files(office: Office) -> None:
+    """And one that has nothing but a picture is told apart from one without words."""
+    log, photo = Upload("error.log", b"Out of memory."), Upload("photo.png", b"\x89PNG", "image/png")
+    logged = office.server.upload_as(office.boss, office.channel, log, photo, text="It broke.")
+    forwarded = office.server.forward_as(office.boss, office.channel, logged)
+    seen = office.server.upload_as(office.boss, office.channel, photo)
+    texts: list[str] = []
+    async with office.open():
+        for one in (logged, forwarded):
+            form = await office.form(office.ada, office.server.shortcut(office.ada, office.channel, one, ANSWER_FROM))
+            texts.append(fields_of(form)["text"]["initial_value"])
+        said = await told(office, office.ada, office.server.shortcut(office.ada, office.channel, seen, ANSWER_FROM))
+
+    assert texts == ["It broke.\n\nerror.log:\nOut of memory."] * 2
+    assert messages.UNREAD[Unread.KIND] in said.text
 
 
 async def test_the_sources_of_a_thread_are_shown_to_who_asks_for_them(office: Office) -> None:

@@ -9,7 +9,8 @@ from tests.servers.discord.messages import Edit, Message
 from tests.servers.discord.permissions import Permission
 from tests.servers.discord.server import TOKEN, DiscordServer, Handled
 from tests.servers.faults import Fault, Hold, Lost
-from tests.servers.service import Hang, Reply, Reset
+from tests.servers.service import Hang, Reply, Reset, Trickle
+from tests.servers.uploads import Upload
 
 __all__ = [
     "TOKEN",
@@ -31,5 +32,7 @@ __all__ = [
     "Reply",
     "Reset",
     "Role",
+    "Trickle",
+    "Upload",
     "User",
 ]

@@ -24,6 +24,7 @@ from tests.servers.discord.platform import Event, Platform
 from tests.servers.discord.posting import Marks, create, delete, edit, react, tell, tell_channel, unreact
 from tests.servers.discord.shape import Json
 from tests.servers.discord.threads import Opening, change, open_in, open_on, open_post
+from tests.servers.uploads import Upload
 
 Option: TypeAlias = str | int | bool | User | Channel | Role
 ALL_MENTIONS = ["users", "roles", "everyone"]
@@ -160,6 +161,17 @@ class Acting:
         return create(
             self.platform, channel, {"content": whole, "allowed_mentions": allowed}, Marks(user.id, reply_to=reply_to)
         )
+
+    def upload_as(
+        self, user: User, channel: Channel, *uploads: Upload, text: str = "", reply_to: Message | None = None
+    ) -> Message:
+        """Write a message that files come with; what is in the *text* mentions people."""
+        body: Json = {"content": text, "allowed_mentions": {"parse": ALL_MENTIONS, "replied_user": True}}
+        return create(self.platform, channel, body, Marks(user.id, reply_to=reply_to, uploads=uploads))
+
+    def forward_as(self, user: User, channel: Channel, message: Message) -> Message:
+        """Forward a message, to which the platform lets nobody add words."""
+        return create(self.platform, channel, {"content": ""}, Marks(user.id, forwarded=message))
 
     def post_by_webhook(self, channel: Channel, text: str) -> Message:
         """Let some other service write a message."""

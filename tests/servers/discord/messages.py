@@ -8,6 +8,7 @@ from datetime import datetime
 
 from tests.servers.discord.mentions import Pings
 from tests.servers.discord.shape import Json
+from tests.servers.uploads import Upload
 
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
@@ -52,7 +53,9 @@ class Message:
     pings: Pings = field(default_factory=Pings)
     mentioned: Pings = field(default_factory=Pings)
     files: tuple[str, ...] = ()
+    uploads: tuple[Upload, ...] = ()
     reference: tuple[int, int] | None = None
+    forwarded: Message | None = None
     interaction_id: int | None = None
     webhook_id: int | None = None
     seen_by: int | None = None

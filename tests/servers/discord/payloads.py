@@ -174,12 +174,18 @@ def message_payload(platform: Platform, message: Message, *, blank: bool = False
         "mention_everyone": mentioned.everyone,
         "mentions": [user_payload(platform.users[user]) for user in sorted(mentioned.users) if user in platform.users],
         "mention_roles": [str(role) for role in sorted(mentioned.roles)],
-        "attachments": [] if hidden else [_file_payload(message, name) for name in message.files],
+        "attachments": [] if hidden else _attachments(platform, message),
         "embeds": [] if hidden else message.embeds,
         "components": [] if hidden else message.components,
         "flags": message.flags,
     }
-    return {**whole, **_extras(platform, message, blank=blank, nested=nested)}
+    forward = _forward(platform, message.forwarded) if message.forwarded is not None and not hidden else {}
+    return {**whole, **forward, **_extras(platform, message, blank=blank, nested=nested)}
+
+
+def _forward(platform: Platform, message: Message) -> Json:
+    about = {"channel_id": str(message.channel_id), "message_id": str(message.id)}
+    return {"message_reference": {"type": 1, **about}, "message_snapshots": [_snapshot(platform, message)]}
 
 
 def _extras(platform: Platform, message: Message, *, blank: bool, nested: bool) -> Json:
@@ -205,9 +211,23 @@ def _extras(platform: Platform, message: Message, *, blank: bool, nested: bool) 
     return extras
 
 
-def _file_payload(message: Message, name: str) -> Json:
-    url = f"https://cdn.discordapp.com/attachments/{message.channel_id}/{message.id}/{name}"
-    return {"id": str(message.id), "filename": name, "size": 1, "url": url, "proxy_url": url}
+def _attachments(platform: Platform, message: Message) -> list[Json]:
+    names = [(name, 1, None) for name in message.files]
+    names += [(upload.name, len(upload.body), upload.kind) for upload in message.uploads]
+    return [_file_payload(platform, message, *each) for each in names]
+
+
+def _file_payload(platform: Platform, message: Message, name: str, size: int, kind: str | None) -> Json:
+    url = f"{platform.cdn}/attachments/{message.channel_id}/{message.id}/{name}?{platform.signature()}"
+    beside = {} if kind is None else {"content_type": kind}
+    return {"id": str(message.id), "filename": name, "size": size, "url": url, "proxy_url": url, **beside}
+
+
+def _snapshot(platform: Platform, message: Message) -> Json:
+    """Write what a forward shows of a message: what it says, and not who wrote it."""
+    whole = message_payload(platform, message, nested=True)
+    kept = ("type", "content", "embeds", "attachments", "timestamp", "edited_timestamp", "flags", "mentions")
+    return {"message": {name: whole[name] for name in (*kept, "mention_roles", "components")}}
 
 
 def _reaction_payload(platform: Platform, emoji: str, who: list[int]) -> Json:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tests.servers.discord import refusals
@@ -57,6 +58,13 @@ class Changes:
             self._waiting.remove(woken)
 
 
+FILE_LIFE = 86_400  # seconds
+
+
+def _seal(until: int) -> str:
+    return hashlib.sha256(f"of the tests {until}".encode()).hexdigest()
+
+
 @dataclass(slots=True)
 class Typing:
     """The bot let people see that it types."""
@@ -72,6 +80,7 @@ class Platform:
     clock: ServerClock
     tell: Callable[[Event], None]
     message_content: bool = True  # the switch in the portal
+    cdn: str = "https://cdn.discordapp.com"
     late_edits: int = 0  # how often a message older than an hour may be edited
     users: dict[int, User] = field(default_factory=dict[int, User])
     guilds: dict[int, Guild] = field(default_factory=dict[int, Guild])
@@ -101,6 +110,18 @@ class Platform:
         self._places.setdefault(message.channel_id, []).append(message)
         if message.nonce is not None:
             self.nonces[message.channel_id, message.author_id, message.nonce] = message
+
+    # Files
+
+    def signature(self) -> str:
+        """Give what the address of a file ends with, which is good for a day."""
+        until = int(self.clock.now().timestamp()) + FILE_LIFE
+        return f"ex={until:x}&is={until - FILE_LIFE:x}&hm={_seal(until)}&"
+
+    def is_signed(self, query: Mapping[str, str]) -> bool:
+        """Whether the address of a file ends as it was given out, and is still good."""
+        until = int(query.get("ex", "0"), 16)
+        return query.get("hm") == _seal(until) and until > self.clock.now().timestamp()
 
     # Who may do what
 

@@ -23,6 +23,7 @@ from tests.servers.discord.permissions import Permission
 from tests.servers.discord.platform import Event, Platform
 from tests.servers.discord.refusals import too_many_reactions
 from tests.servers.discord.shape import Json
+from tests.servers.uploads import Upload
 
 REACTIONS = 20
 EDITABLE = SUPPRESS_EMBEDS | COMPONENTS_V2  # of the flags
@@ -40,6 +41,8 @@ class Marks:
     seen_by: int | None = None
     id: int | None = None
     files: tuple[str, ...] = ()
+    uploads: tuple[Upload, ...] = ()
+    forwarded: Message | None = None
     default: Allowance = field(default=DEFAULT)
 
 
@@ -60,6 +63,8 @@ def create(platform: Platform, channel: Channel, body: Json, marks: Marks) -> Me
         components=list(body.get("components") or []),
         allowed_mentions=body.get("allowed_mentions"),
         files=marks.files,
+        uploads=marks.uploads,
+        forwarded=marks.forwarded,
         reference=None if source is None else (source.channel_id, source.id),
         interaction_id=marks.interaction_id,
         webhook_id=marks.webhook_id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -33,6 +34,7 @@ from tests.servers.service import Received
 
 TOKEN = "MTA0OTYyMTEwMTM2NzU3NDUyOA.GtestE.not-a-real-token-of-the-tests"
 API = "/api/v10"
+FILES = "/attachments/"
 JSON = "application/json"
 PATIENCE = 5.0
 INVALID = (401, 403)
@@ -105,6 +107,7 @@ class DiscordServer(Acting):
         """Listen, on the same port as before."""
         await self._listener.up()
         self.gateway.url = f"ws://127.0.0.1:{self._listener.port}"
+        self.platform.cdn = f"http://127.0.0.1:{self._listener.port}"
 
     async def down(self) -> None:
         """Refuse connections; sessions can be resumed when the server comes back."""
@@ -140,11 +143,15 @@ class DiscordServer(Acting):
         found = find(self._routes, request.method, path.removeprefix(API)) if path.startswith(API) else None
         received, files = await _read(request)
         name = found[0].name if found else f"{request.method} {path}"
+        name = f"{request.method} {FILES}" if path.startswith(FILES) else name
         status: int | None = None
         try:
             fault = self.faults.take(name)
             self.platform.changes.tell()
-            response = await met(fault, request, lambda: self._answer(found, received, files), JSON)
+            answer = partial(self._answer, found, received, files)
+            if path.startswith(FILES):
+                answer = partial(self._file, request)
+            response = await met(fault, request, answer, JSON)
             status = response.status
             return response
         finally:
@@ -171,6 +178,17 @@ class DiscordServer(Acting):
         except refusals.Refusal as refusal:
             self.limits.invalid += refusal.status in INVALID
             return _json(refusal.status, refusal.body, headers)
+
+    def _file(self, request: web.Request) -> web.Response:
+        """Answer with what somebody has uploaded, at an address that is signed; no token is wanted for that."""
+        _, _, channel, message, name = request.path.split("/")
+        found = self.platform.messages.get(int(message))
+        is_there = found is not None and not found.deleted and str(found.channel_id) == channel
+        uploads = [each for each in found.uploads if each.name == name] if found and is_there else []
+        if not uploads or not self.platform.is_signed(request.query):
+            return web.Response(status=404, text="This content is no longer available.")
+        kind = uploads[0].kind or "application/octet-stream"
+        return web.Response(body=uploads[0].body, headers={"Content-Type": kind})
 
 
 def _json(status: int, body: Any, headers: dict[str, str]) -> web.Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.faults import Fault, Hold, Lost
-from tests.servers.service import Hang, Reply, Reset
+from tests.servers.service import Hang, Reply, Reset, Trickle
 from tests.servers.slack.channels import Channel, ChannelKind
 from tests.servers.slack.deliveries import Attempt, Delivery
 from tests.servers.slack.messages import Edit, Message, Stream, Streaming
@@ -12,6 +12,7 @@ from tests.servers.slack.server import Handled, SlackServer
 from tests.servers.slack.users import User
 from tests.servers.slack.views import View
 from tests.servers.slack.workspaces import SCOPES, Workspace
+from tests.servers.uploads import Upload
 
 __all__ = [
     "SCOPES",
@@ -31,6 +32,8 @@ __all__ = [
     "SlackServer",
     "Stream",
     "Streaming",
+    "Trickle",
+    "Upload",
     "User",
     "View",
     "Workspace",

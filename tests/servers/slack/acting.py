@@ -11,13 +11,15 @@ from tests.servers.slack.channels import Channel, ChannelKind
 from tests.servers.slack.deliveries import Delivery
 from tests.servers.slack.direct import direct_of
 from tests.servers.slack.events import Event
+from tests.servers.slack.file_routes import file_payload
 from tests.servers.slack.messages import Message, Streaming
 from tests.servers.slack.outbox import Outbox
-from tests.servers.slack.platform import Platform
+from tests.servers.slack.platform import Platform, StoredFile
 from tests.servers.slack.posting import create, delete, edit, react, tell_message
 from tests.servers.slack.streams import expire
 from tests.servers.slack.users import User
 from tests.servers.slack.workspaces import Installation, Workspace
+from tests.servers.uploads import Upload
 
 
 class Acting:
@@ -134,6 +136,30 @@ class Acting:
         )
         channel.members.add(user.id)
         return create(self.platform, channel, message)
+
+    def upload_as(
+        self, user: User, channel: Channel, *uploads: Upload, text: str = "", thread_ts: Message | None = None
+    ) -> Message:
+        """Write a message that files come with; in a channel that is shared with others, events tell little of them."""
+        stored = [StoredFile(self.platform.new_id("F"), user.team_id, upload) for upload in uploads]
+        self.platform.files |= {file.id: file for file in stored}
+        shown = [file_payload(self.platform, file, is_stub=bool(channel.shared_with)) for file in stored]
+        return self.post_as(user, channel, text, thread_ts, subtype="file_share", files=shown)
+
+    def forward_as(self, user: User, channel: Channel, message: Message, text: str = "") -> Message:
+        """Forward a message, with words of one's own."""
+        author = self.platform.users[message.user_id]
+        shared: dict[str, Any] = {
+            "ts": message.ts,
+            "channel_id": message.channel_id,
+            "author_id": author.id,
+            "author_name": author.name,
+            "text": message.text,
+            "is_share": True,
+            "is_msg_unfurl": True,
+            "files": message.files,
+        }
+        return self.post_as(user, channel, text, attachments=[shared])
 
     def edit_as(self, user: User, message: Message, text: str) -> list[Delivery]:
         """Change the words of a message; a mention in them is told once more."""

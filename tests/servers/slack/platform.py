@@ -17,6 +17,17 @@ from tests.servers.slack.shape import Json
 from tests.servers.slack.users import User
 from tests.servers.slack.views import Trigger, View
 from tests.servers.slack.workspaces import Installation, Workspace
+from tests.servers.uploads import Upload
+
+
+@dataclass(slots=True)
+class StoredFile:
+    """A file that somebody has uploaded in a workspace; a deleted one stays here."""
+
+    id: str
+    team_id: str
+    upload: Upload
+    deleted: bool = False
 
 
 @dataclass
@@ -38,6 +49,8 @@ class Platform:
     sessions: dict[tuple[str, str], Session] = field(default_factory=dict[tuple[str, str], Session])
     statuses: dict[tuple[str, str], Status] = field(default_factory=dict[tuple[str, str], Status])
     titles: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    files: dict[str, StoredFile] = field(default_factory=dict[str, StoredFile])
+    url: str = "https://files.slack.com"
     prompts: list[Prompts] = field(default_factory=list[Prompts])
     changes: Changes = field(default_factory=Changes)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, TypeGuard, cast
 
 from aiohttp import web
 
@@ -18,6 +18,7 @@ from tests.servers.service import Received
 from tests.servers.slack import (
     chat_routes,
     conversation_routes,
+    file_routes,
     oauth_routes,
     people_routes,
     session_routes,
@@ -106,6 +107,7 @@ class SlackServer(Acting, Interacting):
             chat_routes.ROUTES,
             stream_routes.ROUTES,
             conversation_routes.ROUTES,
+            file_routes.ROUTES,
             people_routes.ROUTES,
             session_routes.ROUTES,
             view_routes.ROUTES,
@@ -142,6 +144,7 @@ class SlackServer(Acting, Interacting):
     async def up(self) -> None:
         """Listen, on the same port as before."""
         await self._listener.up()
+        self.platform.url = self.url
 
     async def down(self) -> None:
         """Refuse connections, and close those that are there."""
@@ -208,16 +211,18 @@ class SlackServer(Acting, Interacting):
             return await self.sockets.serve(request)
         received, args = await _read(request)
         method = path.removeprefix(API) if path.startswith(API) else RESPONSE_URL
+        method = file_routes.PATH if path.startswith(file_routes.PATH) else method
         token = self._installation(received, args)
-        response: web.Response | None = None
+        response: web.StreamResponse | None = None
         try:
             answer = self._answer if path.startswith(API) else self._respond
+            answer = self._serve if method == file_routes.PATH else answer
             fault = self.faults.take(method)
             self.platform.changes.tell()
             response = await met(fault, request, lambda: answer(path, received, args), JSON)
             return response
         finally:
-            said = json.loads(response.text or "null") if response is not None and _is_json(response) else None
+            said = json.loads(response.text or "null") if _is_json(response) else None
             status = None if response is None else response.status
             bot = None if token is None else token.bot.id
             self.requests.append(Handled(method, args, status, said, dict(received.headers), bot))
@@ -229,6 +234,9 @@ class SlackServer(Acting, Interacting):
         except Refusal as refusal:
             return web.json_response(refusal.body, status=404)
         return web.Response(text="ok")
+
+    def _serve(self, path: str, received: Received, args: Json) -> web.Response:
+        return file_routes.serve(self.platform, self._installation(received, {}), path)
 
     def _answer(self, path: str, received: Received, args: Json) -> web.Response:
         method = path.removeprefix(API)
@@ -276,8 +284,8 @@ class SlackServer(Acting, Interacting):
         return None
 
 
-def _is_json(response: web.Response) -> bool:
-    return response.content_type == "application/json" and isinstance(response.body, bytes)
+def _is_json(response: web.StreamResponse | None) -> TypeGuard[web.Response]:
+    return isinstance(response, web.Response) and isinstance(response.body, bytes) and response.content_type in JSON
 
 
 async def _read(request: web.Request) -> tuple[Received, Json]:
