@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pexpect
 import pytest
@@ -18,15 +18,34 @@ from tests.servers.service import Hang
 PATIENCE = 30
 
 
-def on_terminal(footnote: Footnote, *words: str, columns: int = 100, **env: str) -> Any:
-    """Start the command on a terminal of its own."""
-    program, *rest = footnote.command(*words)
-    environment = footnote.env(TERM="xterm-256color", **env)
-    del environment["COLUMNS"]
-    start: Any = pexpect.spawn  # untyped
-    return start(
-        program, rest, env=environment, dimensions=(24, columns), timeout=PATIENCE, encoding="utf-8", echo=False
-    )
+class Starting(Protocol):
+    """Starts the command on a terminal of its own."""
+
+    def __call__(self, *words: str, columns: int = 100, **env: str) -> Any:
+        """Return the child."""
+        ...
+
+
+@pytest.fixture(name="terminal")
+def _terminal(footnote: Footnote) -> Iterator[Starting]:
+    """Start commands, and end those that are there after a test has failed: servers wait for whoever talks to them."""
+    children = list[Any]()
+
+    def start(*words: str, columns: int = 100, **env: str) -> Any:
+        program, *rest = footnote.command(*words)
+        environment = footnote.env(TERM="xterm-256color", **env)
+        del environment["COLUMNS"]
+        spawn: Any = pexpect.spawn  # untyped
+        children.append(
+            spawn(
+                program, rest, env=environment, dimensions=(24, columns), timeout=PATIENCE, encoding="utf-8", echo=False
+            )
+        )
+        return children[-1]
+
+    yield start
+    for child in children:
+        child.close(force=True)
 
 
 class Hanging:
@@ -137,9 +156,11 @@ def test_an_empty_index_says_what_to_run(fresh: Footnote) -> None:
     assert (ended.code, ended.err) == (2, "There are no documents yet. Read some first: footnote ingest FOLDER\n")
 
 
-async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote, hanging: Hanging) -> None:
+async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(
+    footnote: Footnote, hanging: Hanging, terminal: Starting
+) -> None:
     """During an answer it stops the answer; at the prompt it leaves, with code 130."""
-    child = on_terminal(footnote, "chat", **hanging.settings)
+    child = terminal("chat", **hanging.settings)
     await shows(child, "> ")
     child.sendline("What do penguins eat?")
     await hanging.asked()
@@ -155,9 +176,9 @@ async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote, 
     assert "1 question so far" in footnote("chat").out
 
 
-def test_ctrl_d_leaves_the_chat(footnote: Footnote) -> None:
+def test_ctrl_d_leaves_the_chat(terminal: Starting) -> None:
     """It is the usual end."""
-    child = on_terminal(footnote, "chat")
+    child = terminal("chat")
     child.expect("> ")
 
     child.sendeof()
@@ -165,9 +186,9 @@ def test_ctrl_d_leaves_the_chat(footnote: Footnote) -> None:
     assert end(child) == 0
 
 
-async def test_ctrl_c_stops_a_question(footnote: Footnote, hanging: Hanging) -> None:
+async def test_ctrl_c_stops_a_question(footnote: Footnote, hanging: Hanging, terminal: Starting) -> None:
     """`ask` ends with code 130 and one word, and the index is as it was."""
-    child = on_terminal(footnote, "ask", "What do penguins eat?", **hanging.settings)
+    child = terminal("ask", "What do penguins eat?", **hanging.settings)
     await hanging.asked()
 
     child.sendintr()
@@ -187,26 +208,26 @@ def test_ctrl_c_while_the_command_line_loads_is_no_traceback(footnote: Footnote,
 
 
 @pytest.mark.promise("footnotes")
-def test_a_terminal_gets_links_to_click(footnote: Footnote) -> None:
+def test_a_terminal_gets_links_to_click(terminal: Starting) -> None:
     """The mark in the text leads to the section."""
-    child = on_terminal(footnote, "ask", "What do penguins eat?")
+    child = terminal("ask", "What do penguins eat?")
 
     assert end(child) == 0
     assert re.search(r"\x1b\]8;[^;]*;https://zoo\.example/birds/penguins#food\x1b\\\x1b\[[0-9;]*m\[1\]", child.before)
 
 
-def test_a_narrow_terminal_without_colour_gets_the_whole_answer(footnote: Footnote) -> None:
+def test_a_narrow_terminal_without_colour_gets_the_whole_answer(terminal: Starting) -> None:
     """Lines are folded at 20 columns, and `NO_COLOR` is obeyed."""
-    child = on_terminal(footnote, "ask", "What do penguins eat?", columns=20, NO_COLOR="1")
+    child = terminal("ask", "What do penguins eat?", columns=20, NO_COLOR="1")
 
     assert end(child) == 0
     assert re.findall(r"\x1b\[[0-9;]*3[0-7]m", child.before) == []
     assert {"krill", "squid"} <= set(re.findall(r"\w+", child.before))
 
 
-def test_several_pasted_lines_are_one_question(footnote: Footnote) -> None:
+def test_several_pasted_lines_are_one_question(footnote: Footnote, terminal: Starting) -> None:
     """Whether the terminal says that they were pasted, or they only come all at once."""
-    child = on_terminal(footnote, "chat")
+    child = terminal("chat")
     child.expect("> ")
     child.send("\x1b[200~What do\npenguins eat?\x1b[201~\r")
     child.expect("Sources")
@@ -217,9 +238,9 @@ def test_several_pasted_lines_are_one_question(footnote: Footnote) -> None:
     assert "1 question so far" in footnote("chat").out
 
 
-def test_a_question_with_square_brackets_is_only_a_question(footnote: Footnote) -> None:
+def test_a_question_with_square_brackets_is_only_a_question(terminal: Starting) -> None:
     """Nothing that is typed is read as markup."""
-    child = on_terminal(footnote, "ask", "What do [/url] penguins [bold] eat?")
+    child = terminal("ask", "What do [/url] penguins [bold] eat?")
 
     assert end(child) == 0
     assert "penguins" in child.before
