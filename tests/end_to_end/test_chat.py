@@ -60,11 +60,11 @@ class Hanging:
             "OPENAI_MODEL": MODEL,
         }
 
-    async def asked(self) -> None:
-        """Wait until it is asked something."""
+    async def asked(self, child: Any) -> None:
+        """Wait until it is asked something, and read what the terminal shows: a full one would hold up the command."""
         async with asyncio.timeout(PATIENCE):
-            while not self._server.received:  # noqa: ASYNC110 - it comes from another process
-                await asyncio.sleep(0.01)
+            while not self._server.received:
+                await asyncio.to_thread(child.expect, pexpect.TIMEOUT, 0.05)
 
 
 @pytest.fixture(name="hanging")
@@ -163,7 +163,7 @@ async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(
     child = terminal("chat", **hanging.settings)
     await shows(child, "> ")
     child.sendline("What do penguins eat?")
-    await hanging.asked()
+    await hanging.asked(child)
     child.sendintr()
     await shows(child, "Stopped")
     await shows(child, "> ")
@@ -189,7 +189,7 @@ def test_ctrl_d_leaves_the_chat(terminal: Starting) -> None:
 async def test_ctrl_c_stops_a_question(footnote: Footnote, hanging: Hanging, terminal: Starting) -> None:
     """`ask` ends with code 130 and one word, and the index is as it was."""
     child = terminal("ask", "What do penguins eat?", **hanging.settings)
-    await hanging.asked()
+    await hanging.asked(child)
 
     child.sendintr()
 
