@@ -36,6 +36,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Ref = Annotated[str, typer.Argument(metavar="REF", help="Which question: the REF of the list, or its beginning.")]
 AnyRef = Annotated[str | None, typer.Argument(metavar="REF", help="Which question, unless all are meant.")]
 Every = Annotated[bool, typer.Option("--all", help="Do it with all of them.")]
+CommunityName = Annotated[
+    str, typer.Argument(metavar="COMMUNITY", help="Which one, such as discord:81384788765712384 or slack:T012AB3CD.")
+]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
 
 
@@ -186,6 +189,37 @@ def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> i
     from bot.commands import inbox
 
     return inbox.do("drop", ref, every=every, as_json=as_json)
+
+
+communities = typer.Typer(help="Say who may use the bot.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(communities, name="communities")
+
+
+@communities.command("list")
+@reported
+def list_communities(as_json: AsJson = False) -> int:
+    """List the servers and workspaces that may use the bot, with what each sees, and those that wait for a word."""
+    from bot.commands import communities
+
+    return communities.do("list", as_json=as_json)
+
+
+@communities.command()
+@reported
+def allow(community: CommunityName) -> int:
+    """Let a server or workspace use the bot."""
+    from bot.commands import communities
+
+    return communities.do("allow", community)
+
+
+@communities.command()
+@reported
+def remove(community: CommunityName) -> int:
+    """Let a server or workspace use the bot no longer."""
+    from bot.commands import communities
+
+    return communities.do("remove", community)
 
 
 def main() -> None:

@@ -224,6 +224,15 @@ class ConnectionLost:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunitiesFound:
+    """The bot is in several communities of a platform, or in one that is not allowed; each with its name there."""
+
+    platform: str
+    allowed: Mapping[str, str]
+    refused: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class CommandsFailed:
     """A platform did not take the commands that have changed; those of before still work."""
 
@@ -296,6 +305,7 @@ Event: TypeAlias = (
     | AnswerAssumed
     | Connected
     | ConnectionLost
+    | CommunitiesFound
     | CommandsFailed
     | CommandsRegistered
     | CatchUpCutShort

@@ -18,6 +18,7 @@ PROMISES = {
     "failed-search-warns": "A search that fails puts a warning on the question and gives the reader a sentence.",
     "degradation": "A service that is down costs what it serves and no more, and is used again once it is back.",
     "strangers-apart": "Outside of a server, people see what is open to all, and what they are known to be members of.",
+    "operator-decides": "Only communities that the operator allows are answered; elsewhere one person is told so.",
     "guests-apart": "Guests and strangers see nothing that is for members, unless moderators open a channel.",
     "moderators-named": "Admins name who else moderates; what a server's own settings allow counts everywhere alike.",
     "never-silent": "Whoever sees nothing new for 15 seconds is told what is waited for, until something new is there.",

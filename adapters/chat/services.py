@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from typing import TypeAlias
 
 from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
 from adapters.retry import QUICK
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
-from core.errors import PeopleUnavailable, StoreUnavailable
-from core.events import Connected, ConnectionLost, Observer, unobserved
+from core.errors import StoreUnavailable, Unavailable
+from core.events import CommunitiesFound, Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
 from core.model import Asked, MessageRef, Outline, Question, Scope, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import (
     Accepting,
     ChannelCursor,
+    CommunityStore,
     ConversationStore,
     Dedup,
     Inbox,
@@ -108,6 +110,7 @@ class ChatServices:
     inbox: Inbox
     accepting: Accepting
     dedup: Dedup
+    communities: CommunityStore
     policies: PolicyStore
     votes: VoteStore
     channel_cursor: ChannelCursor
@@ -135,6 +138,22 @@ class ChatServices:
             return True
 
 
+Joined: TypeAlias = Sequence[tuple[WorkspaceRef, str]]
+"""Communities that the bot is in, each with its name there; it begins with the one that it joined first."""
+
+
+async def settle_communities(services: ChatServices, platform: str, joined: Joined, *, is_own: bool = False) -> None:
+    """Decide which of those *joined* may use the bot, if nobody has, and report what the operator should know.
+
+    Where it *is_own*, the operator has set a token for it. Raises `StoreUnavailable`.
+    """
+    known = await services.communities.settle(platform, [each for each, _ in joined], is_own=is_own)
+    allowed = {str(each): name for each, name in joined if known.admits(each)}
+    refused = {str(each): name for each, name in joined if not known.admits(each)}
+    if refused or len(allowed) > 1:
+        services.observer(CommunitiesFound(services.name, allowed, refused))
+
+
 async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
     """Post below a question how long it takes, if many wait; *at* is where, and a channel is told once in a while.
 
@@ -147,7 +166,7 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
         return  # as mostly: all that there is need not be counted
     backlog = await waits.room.backlog()
     words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
-    with suppress(PeopleUnavailable):
+    with suppress(Unavailable):
         is_admitted = bool(words) and await waits.admits(question)
     period = str(int(waits.now().timestamp() // QUIET))
     if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, MemberCacheFlags, RawThreadDeleteEvent, Thread
@@ -21,7 +22,7 @@ from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
 from adapters.chat.files import read_files
 from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer, Intake, Rights
-from adapters.chat.services import Presence
+from adapters.chat.services import Presence, settle_communities
 from adapters.discord.events import (
     DIRECT,
     PLATFORM,
@@ -37,11 +38,13 @@ from adapters.discord.events import (
 from adapters.discord.files import LONGEST_FILE, fetch
 from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
-from core.errors import PostingFailed
+from core.errors import PostingFailed, StoreUnavailable
 from core.messages import WARNING
 from core.model import ChannelRef, Inbound, Message, MessageRef, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
+    from discord import Member
+
     from adapters.chat.services import ChatServices
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
@@ -92,6 +95,7 @@ class Listener(AutoShardedClient):
 
     async def setup_hook(self) -> None:
         """Prepare what is to be heard beside messages, and report it if the gateway does not let the bot in soon."""
+        await self._settle_alone()
         if self._setup is not None:
             await self._setup(self)
         self._report_later(FIRST, "the gateway cannot be reached")
@@ -150,8 +154,36 @@ class Listener(AutoShardedClient):
             self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_ready(self) -> None:
-        """Forget the guilds that the bot was thrown out of while it was away, as soon as the store is there."""
+        """Forget the guilds that the bot was thrown out of while it was away, as soon as the store is there.
+
+        Which of the others may use it is decided then, unless it is.
+        """
+        await self._intake.later(self._settle)
         await self._intake.later(self._forget_left)
+
+    async def _settle_alone(self) -> None:
+        """Let the only guild use the bot before anything is heard there, unless it is decided which may.
+
+        Of several, the gateway tells which was the first, once all are there.
+        """
+        with suppress(StoreUnavailable, PostingFailed):
+            if (await self._services.communities.load()).is_decided(PLATFORM):
+                return
+            found = await translated(self.http.get_guilds(2, with_counts=False))
+            if len(found) == 1:
+                home = WorkspaceRef(platform=PLATFORM, workspace=str(found[0]["id"]))
+                await settle_communities(self._services, PLATFORM, [(home, found[0]["name"])])
+
+    async def _settle(self) -> None:
+        """Have it decided which guilds may use the bot, the one that it joined first being the first.
+
+        Until all shards are there, nobody knows which are all.
+        """
+        if not self.is_ready():
+            return
+        joined = sorted(self.guilds, key=lambda guild: (joined_at(guild), guild.id))
+        homes = [(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)), guild.name or "") for guild in joined]
+        await settle_communities(self._services, PLATFORM, homes)
 
     async def _forget_left(self) -> None:
         """Leave all where the last who was here was another bot, which may be in other guilds."""
@@ -160,10 +192,15 @@ class Listener(AutoShardedClient):
                 if home.workspace.isdigit() and self.get_guild(int(home.workspace)) is None:
                     await self._services.purge(home)
 
+    async def on_guild_join(self, _: Guild) -> None:
+        """Let the first guild of all use the bot, and have the operator told of any other."""
+        await self._intake.later(self._settle)
+
     async def on_guild_remove(self, guild: Guild) -> None:
-        """Forget a guild that the bot was thrown out of."""
+        """Forget a guild that the bot was thrown out of, and whoever waits there; that it is allowed stays."""
         home = WorkspaceRef(platform=PLATFORM, workspace=str(guild.id))
         await self._intake.later(partial(self._services.purge, home))
+        await self._intake.later(self._settle)
 
     async def on_guild_channel_delete(self, channel: GuildChannel) -> None:
         """Forget a channel that somebody has deleted, with all threads that were in it."""
@@ -224,6 +261,12 @@ class Listener(AutoShardedClient):
             alert=hint if rights.missing else None,
             complete=where.complete,
         )
+
+
+def joined_at(guild: Guild) -> float:
+    """Return when the bot joined a guild, in seconds; one that is away does not tell."""
+    me = cast("Member | None", guild.me)
+    return me.joined_at.timestamp() if me and me.joined_at else inf
 
 
 def _described(channel: GuildChannel | Thread | None, data: Json) -> ChannelInfo:

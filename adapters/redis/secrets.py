@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from adapters.redis.connection import translated
+from adapters.redis.connection import names, translated
 from core.errors import Misconfigured
 from core.model import Value
 
@@ -124,6 +124,10 @@ class RedisVault:
         with translated():
             sealed = cast("bytes | None", await self.client.get(place))
         return self.seal.read(str, sealed, place=place)
+
+    async def keys(self, beginning: str) -> Sequence[str]:
+        """Look at the name of every key."""
+        return [name.removeprefix(VAULT) for name in await names(self.client, VAULT + beginning)]
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Encrypt and write; what was there goes, with its time."""

@@ -22,6 +22,7 @@ from slack_bolt.response import BoltResponse
 from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
+from adapters.chat.services import Joined, settle_communities
 from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import SlackHistory
@@ -149,6 +150,14 @@ class SlackListener:
         self._intake = Intake(services, self.background, hooks.text_command)
         self._noted = ExpiringSet(services.now, NOTED_EVERY)  # the channels
         self._catch_up = CatchUp(SlackHistory(services, workspaces), self._intake, services)
+
+    async def settle(self, joined: Callable[[], Awaitable[Joined]], *, is_own: bool = False) -> None:
+        """Have it decided which of those *joined* may use the bot, as soon as the store is there."""
+
+        async def write() -> None:
+            await settle_communities(self._services, PLATFORM, await joined(), is_own=is_own)
+
+        await self._intake.later(write)
 
     def catch_up(self, home: str = "") -> None:
         """Begin to read what was missed, in *home* and wherever something was heard before."""

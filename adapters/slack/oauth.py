@@ -28,9 +28,11 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from adapters.chat.background import BackgroundTasks, KeyedLocks
 from adapters.retry import Gate
 from adapters.slack.api import LONGEST_CALL, connect, meaning, translated
+from adapters.slack.events import PLATFORM
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
 from core.messages import CANNOT_INSTALL
+from core.model import WorkspaceRef
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -68,9 +70,14 @@ MOST = 1_000  # workspaces
 
 
 def install_pages(
-    client: AsyncWebClient, vault: Vault, *, client_id: str, client_secret: str
+    client: AsyncWebClient,
+    vault: Vault,
+    *,
+    client_id: str,
+    client_secret: str,
+    installed: Callable[[], Awaitable[object]] | None = None,
 ) -> Sequence[web.RouteDef]:
-    """Return the pages: one that leads to Slack, and one that Slack leads back to."""
+    """Return the pages: one that leads to Slack, and one that Slack leads back to, after which it is *installed*."""
     settings = AsyncOAuthSettings(
         client_id=client_id,
         client_secret=client_secret,
@@ -78,7 +85,7 @@ def install_pages(
         user_scopes=(),
         install_path=BEGIN,
         redirect_uri_path=END,
-        installation_store=VaultInstallations(vault),
+        installation_store=VaultInstallations(vault, installed),
         installation_store_bot_only=True,
         state_store=SignedStates(client_secret),
         state_expiration_seconds=int(STATE_LIFE.total_seconds()),
@@ -104,10 +111,13 @@ class VaultInstallations(AsyncInstallationStore):
     """Keeps what Slack gave at each installation. The token of whoever installed the bot is not kept."""
 
     vault: Vault
+    installed: Callable[[], Awaitable[object]] | None = None
 
     async def async_save(self, installation: Installation) -> None:
         """Keep an installation instead of the one before. Raises `StoreUnavailable`."""
         await self.async_save_bot(installation.to_bot())
+        if self.installed is not None:
+            await self.installed()
 
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep the part of an installation that is the bot's. Raises `StoreUnavailable`."""
@@ -115,8 +125,11 @@ class VaultInstallations(AsyncInstallationStore):
         await self.vault.save(_key(id_), json.dumps(bot.__dict__))
 
 
+INSTALLATION = "slack:installation:"
+
+
 def _key(id_: str | None) -> str:
-    return f"slack:installation:{id_ or ''}"  # of a team or of an organization
+    return f"{INSTALLATION}{id_ or ''}"  # of a team or of an organization
 
 
 @dataclass
@@ -193,6 +206,18 @@ class InstalledWorkspaces:
             if known is None or known.client.token != bot.bot_token:
                 known = self._workspace(workspace, bot)
             return self._known.put(workspace, known)
+
+    async def joined(self) -> Sequence[tuple[WorkspaceRef, str]]:
+        """Return the workspaces and organizations that have installed the bot, the first one first, with their names.
+
+        Raises `StoreUnavailable`.
+        """
+        found: list[tuple[float, str, str]] = []
+        for key in await self._store.vault.keys(INSTALLATION):
+            kept = json.loads(await self._store.vault.load(key) or "{}")
+            name = kept.get("team_name") or kept.get("enterprise_name") or ""
+            found.append((float(kept.get("installed_at") or inf), key.removeprefix(INSTALLATION), name))
+        return [(WorkspaceRef(platform=PLATFORM, workspace=id_), name) for _, id_, name in sorted(found) if id_]
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""

@@ -25,6 +25,7 @@ from bot.settings import Settings
 from bot.wiring import App, assemble, folder
 from core.answering.responder import Responder
 from core.community.admission import Admission
+from core.model import WorkspaceRef
 from core.worker import Worker
 from tests.servers.openai import KEY
 
@@ -101,6 +102,9 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
     """Answer, under the eyes of the probes, from the first word on."""
     assert app.stores is not None
     stores, now = app.stores, partial(datetime.now, UTC)
+    for workspace in ("w", "another"):
+        await stores.communities.allow(WorkspaceRef(platform=PLATFORM, workspace=workspace))
+    await stores.communities.settle(PLATFORM, [WorkspaceRef(platform=PLATFORM, workspace="w")])
     async with stores.inbox(probes.observe) as inbox:
         wall = Wall(inbox)
         responder = Responder(
@@ -108,7 +112,7 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
             stores.conversations,
             now=now,
             deliveries=inbox,
-            admission=Admission(stores.policies, stores.quota, stores.dedup, now=now),
+            admission=Admission(stores.communities, stores.policies, stores.quota, stores.dedup, now=now),
             observer=probes.observe,
         )
 

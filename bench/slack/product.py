@@ -11,6 +11,7 @@ from bench.slack.load import App
 from bench.slack.probes import SlackProbes
 from bot.roles import Role
 from bot.wiring.stores import Stores
+from core.model import WorkspaceRef
 
 HOST = "127.0.0.1"
 
@@ -48,3 +49,4 @@ async def _install(app: App, stores: Stores) -> None:
             installed_at=time.time(),
         )
         await installations.async_save_bot(bot)
+        await stores.communities.allow(WorkspaceRef(platform="slack", workspace=one.team_id))

@@ -97,7 +97,7 @@ async def listed(inbox: DeadLetters) -> Report:
     pile = await Pile.of(inbox)
     facts = {"questions": [_facts(ref, letter) for ref, letter in pile.letters.items()]}
     rows = [tuple(map(_said(ref, letter).__getitem__, COLUMNS)) for ref, letter in pile.letters.items()]
-    return (_aligned([COLUMNS, *rows]) if rows else NONE), facts
+    return (aligned([COLUMNS, *rows]) if rows else NONE), facts
 
 
 async def shown(inbox: DeadLetters, words: str) -> Report:
@@ -106,7 +106,7 @@ async def shown(inbox: DeadLetters, words: str) -> Report:
     letter = await inbox.dead_letter(found.message) or found
     text = letter.question.text if letter.question else None
     said = {**_said(ref, letter), "question": "its words are not kept any more" if text is None else text}
-    return _aligned([*said.items()]), {**_facts(ref, letter), "text": text}
+    return aligned([*said.items()]), {**_facts(ref, letter), "text": text}
 
 
 async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> Report:
@@ -168,7 +168,7 @@ def _facts(ref: str, letter: DeadLetter) -> dict[str, object]:
     }
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
+def aligned(rows: Sequence[tuple[str, ...]]) -> str:
     """Put columns below each other; the last one is as long as it is, and may have several lines."""
     from rich.cells import cell_len
 

@@ -11,12 +11,12 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 import uvloop
 
@@ -26,6 +26,7 @@ from bot.settings import Settings, read_settings, slips_of_settings
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
 from core.errors import Misconfigured, Unavailable
 from core.events import (
+    CommunitiesFound,
     Connected,
     ConnectionLost,
     MemoryFailed,
@@ -36,6 +37,7 @@ from core.events import (
     only,
     unobserved,
 )
+from core.messages.wording import listed
 from core.model import without_controls
 
 if TYPE_CHECKING:
@@ -158,6 +160,9 @@ def _join(own: Callable[[], object], reach: Callable[[], OwnerClient | None]) ->
 
 
 WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
+LONGEST_NAME = 60  # characters of a community's
+MAY = "{}: these may use the bot: {}. To take one away: footnote communities remove {}"
+MAY_NOT = "{}: these may not use the bot: {}. To allow one: footnote communities allow {}"
 NAME = "footnote.log"
 SIZE = 2_000_000  # bytes; three files are kept
 NO_ROTATION = 0  # the owner of the data folder begins the next file
@@ -273,6 +278,10 @@ def tell_slips() -> None:
             sys.stderr.write(f"{slip}\n")
 
 
+Told: TypeAlias = Connected | ConnectionLost | PlatformFailed | CommunitiesFound | MemoryFailed | ServiceFailed
+REPEATED = (Connected, ConnectionLost, PlatformFailed)  # what is told each time
+
+
 def _teller() -> Observer:
     """Return an observer that prints what somebody at the terminal wants to see; everything else is in the log.
 
@@ -281,23 +290,37 @@ def _teller() -> Observer:
     told: set[str] = set()
     known: set[str] = set()  # platforms
 
-    def tell(event: Connected | ConnectionLost | PlatformFailed | MemoryFailed | ServiceFailed) -> None:
-        match event:
-            case Connected(platform, name):
-                is_first = bool(name) and platform not in known
-                known.add(platform)
-                line = (
-                    f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
-                )
-            case ConnectionLost(platform, reason):
-                line = f"{platform}: no connection ({reason}). Trying again."
-            case PlatformFailed(platform, reason):
-                line = f"{platform}: not connected. {reason}"
-            case MemoryFailed() | ServiceFailed():
-                line = event.reason if isinstance(event, ServiceFailed) else WITHOUT_MEMORY
-                if line in told:
-                    return
-                told.add(line)
-        sys.stderr.write(f"{without_controls(line)}\n")
+    def tell(event: Told) -> None:
+        line = _line(event, known)
+        if isinstance(event, REPEATED) or line not in told:
+            told.add(line)
+            sys.stderr.write(f"{without_controls(line)}\n")
 
-    return only(tell, Connected, ConnectionLost, PlatformFailed, MemoryFailed, ServiceFailed)
+    return only(tell, *get_args(Told))
+
+
+def _line(event: Told, known: set[str]) -> str:
+    """Return what is told; *known* are the platforms that were connected before."""
+    match event:
+        case Connected(platform, name):
+            is_first = bool(name) and platform not in known
+            known.add(platform)
+            return f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
+        case ConnectionLost(platform, reason):
+            return f"{platform}: no connection ({reason}). Trying again."
+        case PlatformFailed(platform, reason):
+            return f"{platform}: not connected. {reason}"
+        case CommunitiesFound(platform, allowed, refused):
+            lines = [MAY.format(platform, _shown(allowed), list(allowed)[-1])] if allowed else []
+            lines += [MAY_NOT.format(platform, _shown(refused), list(refused)[-1])] if refused else []
+            return "\n".join(lines)
+        case ServiceFailed(reason=reason):
+            return reason
+        case MemoryFailed():
+            return WITHOUT_MEMORY
+
+
+def _shown(communities: Mapping[str, str]) -> str:
+    """Name communities as commands take them, and as their people do."""
+    names = {ref: " ".join(name.split())[:LONGEST_NAME] for ref, name in communities.items()}
+    return listed([f"{ref} ({name})" if name else ref for ref, name in names.items()])

@@ -17,18 +17,21 @@ from pydantic_settings import SettingsConfigDict
 from bot.settings.fields import (
     OFF,
     BudgetList,
+    CommunityList,
     DiscordSettings,
     ServiceSettings,
     SlackSettings,
     ZoneName,
     budgets_in,
+    communities_in,
+    community_named,
     revealed,
     setting,
 )
 from core.errors import Misconfigured
-from core.model import Budget, Holder, Period, Terms
+from core.model import Budget, Holder, Period, Terms, WorkspaceRef
 
-__all__ = ["OFF", "Settings", "Slip", "read_settings", "revealed", "slips", "slips_of_settings"]
+__all__ = ["OFF", "Settings", "Slip", "community_named", "read_settings", "revealed", "slips", "slips_of_settings"]
 
 PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
 BUDGETS = "person 100 questions day, community 2000 questions day, community 20000 questions month"
@@ -69,6 +72,9 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
+    communities: CommunityList | None = setting("FOOTNOTE_COMMUNITIES", None)
+    """The servers and workspaces that may use the bot, such as discord:81384788765712384, slack:T012AB3CD, besides
+    those that `footnote communities` allows. Without it, the first on each platform may."""
     questions_per_minute: int = setting("FOOTNOTE_QUESTIONS_PER_MINUTE", 10, ge=1, le=1_000)
     """How many questions one person may ask in a minute on chat platforms; a thread, twice as many."""
     budgets: BudgetList = setting("FOOTNOTE_BUDGETS", BUDGETS)
@@ -110,6 +116,11 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """How many tokens of the conversation go to the model, at most."""
     log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
     """How much goes into footnote.log in the data folder: debug, info, warning or error."""
+
+    @property
+    def named_communities(self) -> tuple[WorkspaceRef, ...]:
+        """The servers and workspaces that may use the bot whatever else is set."""
+        return communities_in(self.communities or "")
 
     @property
     def all_budgets(self) -> tuple[Budget, ...]:

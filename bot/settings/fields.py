@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
@@ -13,7 +14,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings
 
 from core.errors import InvalidInput, Misconfigured
-from core.model import Budget, Holder, Period, Prices
+from core.model import Budget, Holder, Period, Prices, WorkspaceRef
 
 
 def _checked_url(value: str, *, schemes: Collection[str], refusal: str) -> str:
@@ -74,6 +75,32 @@ def budgets_in(text: str) -> tuple[Budget, ...]:
     return tuple(found)
 
 
+LIKE = "One looks like discord:81384788765712384 or slack:T012AB3CD"
+COMMUNITY = re.compile(r"discord:\d{1,20}|slack:[TE][A-Z0-9]+")
+
+
+def community_named(text: str) -> WorkspaceRef:
+    """Read the name of a server, a workspace or an organization. Raises `InvalidInput`."""
+    platform, _, name = (part.strip() for part in text.partition(":"))
+    written = f"{platform.lower()}:{name.upper()}"
+    if not COMMUNITY.fullmatch(written):
+        raise InvalidInput(f"{text!r} is not a server or workspace. {LIKE}.", field="community")
+    return WorkspaceRef.parse(written)
+
+
+def communities_in(text: str) -> tuple[WorkspaceRef, ...]:
+    """Read those that are separated by commas, each once. Raises `InvalidInput`."""
+    return tuple(dict.fromkeys(community_named(each.strip()) for each in text.split(",") if each.strip()))
+
+
+def _checked_communities(value: str) -> str:
+    try:
+        communities_in(value)
+    except InvalidInput as error:
+        raise ValueError(f"this is not a list of servers and workspaces, separated by commas. {LIKE}") from error
+    return value
+
+
 def _checked_zone(value: str) -> str:
     try:
         ZoneInfo(value)
@@ -82,6 +109,7 @@ def _checked_zone(value: str) -> str:
     return value
 
 
+CommunityList: TypeAlias = Annotated[str, AfterValidator(_checked_communities)]
 BudgetList: TypeAlias = Annotated[str, AfterValidator(_checked_budgets)]
 ZoneName: TypeAlias = Annotated[str, AfterValidator(_checked_zone)]
 

@@ -118,6 +118,7 @@ class Platform(ABC):
             inbox=inbox,
             accepting=inbox,
             dedup=stores.dedup,
+            communities=stores.communities,
             policies=stores.policies,
             votes=stores.votes,
             channel_cursor=stores.channel_cursor,
@@ -141,6 +142,7 @@ def admission_of(settings: Settings, stores: Stores, members: Mapping[str, Membe
     """Return what decides who may ask, on the platforms of the *members*, where only those may."""
     now = partial[datetime](datetime.now, UTC)
     return Admission(
+        stores.communities,
         stores.policies,
         stores.quota,
         stores.dedup,

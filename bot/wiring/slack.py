@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from bot.wiring.platforms import Outlined, Platform, PlatformClient
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import Observer, ServiceFailed
+from core.model import WorkspaceRef
 from core.ports import Deliveries
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from aiohttp.web import RouteDef
     from slack_bolt.app.async_app import AsyncApp
 
+    from adapters.chat.services import Joined
     from adapters.redis.inbox import RedisInbox
     from adapters.slack.oauth import InstalledWorkspaces
     from adapters.slack.workspaces import OneWorkspace, Workspaces
@@ -88,22 +90,30 @@ class SlackPlatform(Platform):
         client = self._client()
         app = make_app(self._workspaces, client, failed=self._failed)
         commands = install_commands(app, services, self._workspaces, self._people)
+
+        async def uninstalled(name: str) -> None:
+            if self._installed is not None:
+                await self._installed.uninstalled(name)
+                await settle()
+
         hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._people.is_moderator,
             sharing=self._people.note_sharing,
             text_command=commands.said,
-            uninstalled=self._installed.uninstalled if self._installed else None,
+            uninstalled=uninstalled if self._installed else None,
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
         home = await self._one.only() if self._one else None
+        settle = partial(listener.settle, self._joined, is_own=home is not None)
+        await settle()
         async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
             stack.push_async_callback(self._finish)
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
             catch_up = partial(listener.catch_up, home.name if home else "")  # of many, those that were heard before
             listener.background.begin(partial(take_over, services, self.key, commands.find, lost=catch_up))
-            await self._hear(app, stores, catch_up, home.title if home else "")
+            await self._hear(app, stores, catch_up, settle, home.title if home else "")
 
     @contextlib.asynccontextmanager
     async def client(self, stores: Stores, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
@@ -133,10 +143,24 @@ class SlackPlatform(Platform):
             if self._one is not None:
                 await self._entered(partial(log_in, self._one))
 
-    async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None], title: str) -> None:
+    async def _joined(self) -> Joined:
+        """Return where the bot is: in the workspace of its token, or wherever somebody has installed it."""
+        if self._one is not None:
+            home = await self._one.only()
+            return [(WorkspaceRef(platform=self.key, workspace=home.name), home.title)]
+        return await self._installed.joined() if self._installed else []
+
+    async def _hear(
+        self,
+        app: AsyncApp,
+        stores: Stores,
+        catch_up: Callable[[], None],
+        settle: Callable[[], Awaitable[object]],
+        title: str,
+    ) -> None:
         """Hear Slack over sockets, or over HTTP where there is no token for these, and catch up once it is heard.
 
-        The *title* is who the bot is there, where it is in one workspace.
+        The *title* is who the bot is there, where it is in one workspace; of several, it is *settled* who may use it.
         """
         settings = self._settings
 
@@ -158,7 +182,7 @@ class SlackPlatform(Platform):
         more = list(self._signs)
         if self._installed is not None:
             id_, secret = _app_of(settings)
-            more += install_pages(self._client(), self._vault, client_id=id_, client_secret=secret)
+            more += install_pages(self._client(), self._vault, client_id=id_, client_secret=secret, installed=settle)
         await serve(
             verifier,
             settings.host,

@@ -11,6 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
+from bot.wiring.communities import Sight
+from bot.wiring.communities import verdict as on_communities
 from bot.wiring.services import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
@@ -20,6 +22,7 @@ from core.ports import (
     CommunityStore,
     ConversationStore,
     Dedup,
+    PassageIndex,
     PolicyStore,
     Quota,
     Removals,
@@ -94,7 +97,7 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
         yield Stores(
             conversations=RedisConversations(client, ttl=settings.conversation_ttl, seal=seal),
             policies=RedisPolicies(client),
-            communities=RedisCommunities(client),
+            communities=RedisCommunities(client, named=settings.named_communities),
             votes=RedisVotes(client),
             quota=RedisQuota(client, pseudonym=seal.pseudonym),
             dedup=RedisDedup(client),
@@ -153,6 +156,15 @@ async def check_policies(settings: Settings, private: str | None = None) -> str:
         closed[0] if len(closed) == 1 else "WORKSPACE"
     )
     raise Misconfigured(f"{UNREADABLE.format(', '.join(closed))} {todo}")
+
+
+async def check_communities(settings: Settings, index: PassageIndex, private: str | None = None) -> str:
+    """Return which communities may use the bot and what they see; those that wait for the operator are worth a look."""
+    platforms = {"discord": settings.discord_token is not None, "slack": settings.has_slack}
+    async with open_stores(settings, private) as stores:
+        return on_communities(
+            await Sight.of(stores.communities, index), [name for name, is_on in platforms.items() if is_on]
+        )
 
 
 def verdict(backlog: Backlog, *, is_shared: bool) -> str:

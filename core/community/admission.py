@@ -1,4 +1,4 @@
-"""Whether a question is answered: not where moderators do not want it, nor in front of guests, nor too often."""
+"""Whether a question is answered: where operator and moderators want it, not in front of guests, nor too often."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import partial
 from hashlib import sha256
 from secrets import token_hex
 
-from core.errors import StoreUnavailable
-from core.messages import BUSY, CLOSED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
+from core.errors import StoreUnavailable, Unavailable
+from core.messages import BUSY, CLOSED, NOT_ALLOWED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
 from core.model import (
     Budget,
     BudgetAlert,
@@ -29,10 +29,11 @@ from core.model import (
     WorkspaceRef,
     within,
 )
-from core.ports import Dedup, Membership, PolicyStore, Quota
+from core.ports import CommunityStore, Dedup, Membership, PolicyStore, Quota
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 ONE_QUESTION = Cost(questions=1)
+UNDECIDED = "It is not decided yet which communities may use the bot. That happens once it has connected."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,13 @@ class Refusal:
 class Admission:
     """Decides who may ask now. A store that is away refuses nobody; a policy that cannot be read refuses everybody.
 
-    On the platforms that have a *membership*, nothing is answered that guests or strangers would read, unless
+    Only in *communities* that are allowed is anything answered; while nobody knows which are, the question is tried
+    again. On the platforms that have a *membership*, nothing is answered that guests or strangers would read, unless
     moderators have opened the channel to them; where nobody can say who reads, the question fails and is tried again.
     The *budgets* are the operator's, by the calendar of a *zone*.
     """
 
+    communities: CommunityStore
     policies: PolicyStore
     quota: Quota
     dedup: Dedup
@@ -68,11 +71,14 @@ class Admission:
     named: Callable[[], str] = partial(token_hex, 8)
 
     async def admit(self, claim: Claim, most: Cost = ONE_QUESTION) -> Reservation | Refusal:
-        """Set aside the *most* that an answer may cost, or return why there is none. Raises `PeopleUnavailable`.
+        """Set aside the *most* that an answer may cost, or return why there is none. Raises `Unavailable`.
 
         What is set aside has to be settled.
         """
         question, reached = claim.question, None
+        if (stranger := await self._not_allowed(question)) is not None:
+            is_first = await self.communities.wait(stranger, question.message)
+            return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_first or _is_awaited(claim)))
         policy = await self._policy(question)
         if objection := await self._objection(question, policy):
             return await self._told(claim, *objection)
@@ -82,7 +88,9 @@ class Admission:
         return await self._turned_away(claim, reached, reservation.at) if reached else reservation
 
     async def admits(self, question: Question) -> bool:
-        """Return whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
+        """Return whether a question would be answered now, of which nobody is told. Raises `Unavailable`."""
+        if await self._not_allowed(question) is not None:
+            return False
         policy, reached = await self._policy(question), None
         if await self._objection(question, policy):
             return False
@@ -108,6 +116,18 @@ class Admission:
         ]
         of_community = {period: cost for (holder, period), cost in spent.items() if holder is Holder.COMMUNITY}
         return Spending(of_community, budgets, tuple(uses))
+
+    async def _not_allowed(self, question: Question) -> WorkspaceRef | None:
+        """Return the community in which somebody asks, if it is not allowed; direct messages are in none.
+
+        Raises `StoreUnavailable`, or `Unavailable` where it is not decided yet.
+        """
+        home, known = question.message.thread.home, await self.communities.load()
+        if known.admits(home):
+            return None
+        if not known.is_decided(home.platform):
+            raise Unavailable(UNDECIDED)
+        return home.communities[0]
 
     async def _policy(self, question: Question) -> Policy:
         with suppress(StoreUnavailable):
@@ -158,7 +178,11 @@ class Admission:
         except StoreUnavailable:  # without the notes, somebody is told once more
             is_new = True
         is_told = is_new or claim.is_redelivered or _is_awaited(claim)
-        return Refusal(kind, sentence, Telling.WORDS if is_told else Telling.NOTHING)
+        return Refusal(kind, sentence, _words(is_told=is_told))
+
+
+def _words(*, is_told: bool) -> Telling:
+    return Telling.WORDS if is_told else Telling.NOTHING
 
 
 def _is_awaited(claim: Claim) -> bool:

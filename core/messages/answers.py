@@ -37,6 +37,10 @@ ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 PAUSED = "The moderators have paused me here, so I can't answer for now."
 SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
 CLOSED = "I can't read the moderators' settings here, so I can't answer for now. Please let them know."
+NOT_ALLOWED = (
+    "Thanks for asking! I can't answer in this community yet: whoever runs me has to allow it first. "
+    "They can see that you asked."
+)
 BUSY = "I'm busy"
 MEMBERS_ONLY = "Sorry, I only answer members here: the documents may not be meant for guests. A member can ask for you."
 STRANGERS_READ = (

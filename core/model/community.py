@@ -113,6 +113,14 @@ class Communities(Value):
     waiting: tuple[WorkspaceRef, ...] = ()
     settled: frozenset[str] = frozenset()
 
+    def admits(self, home: WorkspaceRef) -> bool:
+        """Return whether people may use the bot there, for the community's sake: direct messages are in none."""
+        return not home.communities or not set(home.communities).isdisjoint(self.allowed)
+
+    def is_decided(self, platform: str) -> bool:
+        """Return whether those on a platform that are not allowed wait for the operator, and not for a start."""
+        return bool(self.named) or platform in self.settled
+
 
 class Actor(Value):
     """Somebody who gives an order; the platform has said whether they may moderate there, and say who else may."""

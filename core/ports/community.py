@@ -71,8 +71,8 @@ class CommunityStore(Protocol):
 
         That is the only one, or of several, and where the operator has allowed any, those in which it has answered
         before; with none, nothing is decided yet. Where *is_own* says that the operator has set a token for it, it
-        always may. Of processes that ask at once, all get the same. *joined* begins with the one that the bot joined
-        first.
+        always may. Of processes that ask at once, all get the same. *joined* are all that the bot is in, and begin with
+        the one that it joined first; of others, nobody waits any more.
         """
         ...
 

@@ -292,6 +292,10 @@ class Vault(Protocol):
         """Return the text under *key*; None if there is none, if it has expired or cannot be read any more."""
         ...
 
+    async def keys(self, beginning: str) -> Sequence[str]:
+        """Return the keys that begin so, in their order; it looks at all that is stored, and may take long."""
+        ...
+
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Replace what was there with *text*, for a time or until it is removed."""
         ...

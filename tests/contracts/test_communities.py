@@ -200,3 +200,12 @@ async def test_whoever_asks_first_is_known(communities: CommunityStore) -> None:
         await communities.remove(each)
     assert (await communities.load()).waiting == ()
     assert await communities.wait(ONE, SECOND)
+
+
+async def test_nobody_waits_where_the_bot_is_not_any_more(communities: CommunityStore) -> None:
+    """On the platform of which is said where it is; who asks after it came back is the first again."""
+    for each in (ONE, THREE, TEAM):
+        await communities.wait(each, FIRST)
+
+    assert (await communities.settle("discord", [TWO, THREE])).waiting == (THREE, TEAM)
+    assert await communities.wait(ONE, SECOND)

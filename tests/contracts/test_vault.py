@@ -43,6 +43,15 @@ async def test_what_is_saved_comes_back_until_it_is_replaced_or_removed(vault: V
 
 
 @pytest.mark.promise("expiry")
+async def test_keys_are_found_by_how_they_begin(vault: Vault) -> None:
+    """What was removed is none of them."""
+    for key in ("team:b", "team:a", "team:gone", "other:a"):
+        await vault.save(key, "x")
+    await vault.remove("team:gone")
+
+    assert [list(await vault.keys(beginning)) for beginning in ("team:", "nothing")] == [["team:a", "team:b"], []]
+
+
 async def test_what_has_a_time_is_gone_when_it_is_over(vault: Vault) -> None:
     """And what is saved anew has the new time only."""
     await vault.save("short", "text", MOMENT)

@@ -38,6 +38,7 @@ class Room(StrEnum):
     REPLY = "a channel without threads"
     DIRECT = "direct messages"
     OWN = "what only this platform has"
+    ABROAD = "another community"
 
 
 class Community(Protocol):

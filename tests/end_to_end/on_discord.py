@@ -77,7 +77,7 @@ class DiscordCommunity:
         mentions = [] if room is Room.DIRECT else [self.server.bot]
         where = place or self.channel
         posted = self.server.post_as(self.people[by], where, text, mentions=mentions, reply_to=said)
-        if place is not None:
+        if place is not None and room is not Room.ABROAD:
             self._places[str(posted.id)] = place
         return str(posted.id)
 
@@ -142,7 +142,7 @@ class DiscordCommunity:
 
     def told(self, asked: str) -> list[str]:
         """Read the replies outside of a thread on the question."""
-        place = self._places.get(asked, self.channel).id
+        place = self._message(asked).channel_id
         said = [one for one in self.server.platform.messages.values() if one.channel_id == place and not one.deleted]
         return [one.content for one in said if one.reference and one.reference[1] == int(asked)]
 

@@ -91,7 +91,7 @@ class SlackCommunity:
         place = self.rooms.get(room, self.channel)
         if room is Room.SHARED:
             self._talk = root = self._talk or self.server.post_as(self.bob, place, "Let us talk about robots.")
-        posted = self.server.post_as(self.people[by], place, self._to_bot(text), root)
+        posted = self.server.post_as(self.people[by], place, self._to_bot(text, place), root)
         self._places[posted.ts] = place
         return posted.ts
 
@@ -278,8 +278,11 @@ class SlackCommunity:
     def _alone(self, who: User) -> list[Message]:
         return [one for one in self.server.messages(self.channel) if one.seen_by == who.id]
 
-    def _to_bot(self, text: str) -> str:
-        return f"{self.server.mention(self.workspace.bot)} {_written(text)}"
+    def _to_bot(self, text: str, place: Channel | None = None) -> str:
+        return f"{self.server.mention(self._bot_in(place or self.channel))} {_written(text)}"
+
+    def _bot_in(self, place: Channel) -> User:
+        return self.server.platform.workspaces[place.team_id].bot
 
     def _place(self, asked: str) -> Channel:
         return self._places.get(asked, self.channel)
@@ -292,7 +295,7 @@ class SlackCommunity:
 
     def _of_bot(self, asked: str) -> list[Message]:
         thread = self._message(asked).root_ts
-        found = self.server.messages(self._place(asked), by=self.workspace.bot, thread_ts=thread)
+        found = self.server.messages(self._place(asked), by=self._bot_in(self._place(asked)), thread_ts=thread)
         return [one for one in found if not one.ephemeral]
 
 
@@ -304,20 +307,20 @@ class SlackOverHttp(SlackCommunity):
         """Choose a port."""
         super().__post_init__()
         with socket.create_server((HOST, 0)) as chosen:
-            self._url = f"http://{HOST}:{chosen.getsockname()[1]}"
+            self.url = f"http://{HOST}:{chosen.getsockname()[1]}"
 
     def settings(self) -> dict[str, str]:
         """Give a secret in the place of the token for sockets."""
         others = {name: value for name, value in super().settings().items() if name != "SLACK_APP_TOKEN"}
-        port = self._url.rpartition(":")[2]
+        port = self.url.rpartition(":")[2]
         return {**others, "SLACK_SIGNING_SECRET": self.server.signing_secret, "HOST": HOST, "PORT": port}
 
     async def ready(self) -> None:
         """Wait for a sign of life, and send requests there."""
         async with ClientSession() as session, asyncio.timeout(PATIENCE):
-            while not await _is_alive(session, f"{self._url}/live"):  # noqa: ASYNC110 - what begins tells nobody here
+            while not await _is_alive(session, f"{self.url}/live"):  # noqa: ASYNC110 - what begins tells nobody here
                 await asyncio.sleep(0.005)
-        self.server.deliver_to(f"{self._url}{PATH}")
+        self.server.deliver_to(f"{self.url}{PATH}")
 
 
 async def _is_alive(session: ClientSession, url: str) -> bool:

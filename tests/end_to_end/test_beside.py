@@ -20,7 +20,7 @@ from core import messages
 from tests.end_to_end.test_ingest import many_pages
 from tests.end_to_end.test_run import PATIENCE, Process, environment, said, started
 from tests.fixtures.commands import Ended, Footnote, write_documents
-from tests.servers.discord import DiscordServer
+from tests.servers.discord import DiscordServer, Message
 from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Hang
 
@@ -118,6 +118,7 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         "conversations",
         "questions",
         "moderation",
+        "communities",
         "index",
         "discord",
         "discord commands",
@@ -126,6 +127,56 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
     assert f"footnote run (process {bot.running.pid}) is connected and at work" in doctor.out
     assert (inbox.code, inbox.out) == (0, "There are no failed questions.\n")
     assert modes == [0o600, 0o600, 0o700]
+
+
+@pytest.mark.promise("beside-the-bot")
+@pytest.mark.promise("operator-decides")
+async def test_who_may_use_the_bot_is_said_beside_it(footnote: Footnote, server: DiscordServer) -> None:
+    """A guild that joined later is named at the terminal; an order about it holds at once, and is told by all."""
+    async with started(footnote, server) as bot:
+        await bot.tells("connected as")
+        ours, later = bot.channel.guild_id, server.add_guild("Strangers")
+        place, eve = server.add_channel(later), server.add_member(later, "Eve")
+        await bot.tells(f"Discord: these may not use the bot: discord:{later.id} (Strangers).")
+        asked = server.post_as(eve, place, ASKED, mentions=[server.bot])
+        await server.until(lambda: messages.NOT_ALLOWED in beside(server, asked), seconds=PATIENCE)
+        waiting = await typed(footnote, "communities", "list")
+        doctor = await typed(footnote, "doctor")
+        allowed = await typed(footnote, "communities", "allow", f"discord:{later.id}")
+        told = json.loads((await typed(footnote, "communities", "list", "--json")).out)
+        removed = [await typed(footnote, "communities", "remove", f"discord:{later.id}") for _ in range(2)]
+        again = server.post_as(eve, place, ASKED, mentions=[server.bot])
+        await server.until(lambda: messages.NOT_ALLOWED in beside(server, again), seconds=PATIENCE)
+        bot.running.kill()
+
+    assert waiting.out.splitlines() == [
+        f"{'COMMUNITY':{len(str(later.id)) + 10}}{'may ask':22}sees",
+        f"discord:{ours}  yes                   zoo",
+        f"discord:{later.id}  no, and somebody has  nothing",
+    ]
+    says = f"discord:{ours} sees zoo. Somebody has asked in discord:{later.id}, which may not. "
+    assert f"??  communities  {says}To allow it: footnote communities allow discord:{later.id}" in doctor.out
+    assert allowed.out == (
+        f"discord:{later.id} may use the bot, from its next question on. "
+        f"discord:{ours} sees zoo. discord:{later.id} sees no documents.\n"
+    )
+    assert told == {
+        "communities": [
+            {"community": f"discord:{ours}", "allowed": True, "removable": True, "sources": ["zoo"]},
+            {"community": f"discord:{later.id}", "allowed": True, "removable": True, "sources": []},
+        ],
+        "first": f"discord:{ours}",
+    }
+    assert [each.out for each in removed] == [
+        f"discord:{later.id} may not use the bot any more; its next question is refused.\n",
+        f"discord:{later.id} was not allowed, so nothing has changed.\n",
+    ]
+
+
+def beside(server: DiscordServer, asked: Message) -> str:
+    """Give what the bot has replied to a message where it stands."""
+    replies = [one for one in server.platform.messages.values() if one.reference and one.reference[1] == asked.id]
+    return "\n".join(one.content for one in replies if one.channel_id == asked.channel_id)
 
 
 @pytest.mark.promise("beside-the-bot")

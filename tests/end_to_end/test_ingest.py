@@ -98,10 +98,9 @@ def test_a_source_without_a_page_changes_nothing(footnote: Footnote, tmp_path: P
 
 
 def start(footnote: Footnote, *words: str) -> subprocess.Popen[str]:
-    """Start a command and leave it running."""
-    return subprocess.Popen(
-        footnote.command(*words), env=footnote.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    """Start a command and leave it running; it gives way to this process, which has to act before it ends."""
+    command = ["nice", *footnote.command(*words)]
+    return subprocess.Popen(command, env=footnote.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def many_pages(folder: Path, count: int) -> Path:

@@ -11,8 +11,8 @@ from core.model import Communities, MessageRef, WorkspaceRef
 class MemoryCommunities:
     """Keeps them in lists, after those that are *named*; it has *answered* before in some.
 
-    Those that are *allowed* from the beginning were so by the operator. Set `fails` to make every call raise
-    `StoreUnavailable`, as if the server were gone.
+    Those that are *allowed* from the beginning were so by the operator, after it was decided on their platforms. Set
+    `fails` to make every call raise `StoreUnavailable`, as if the server were gone.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class MemoryCommunities:
         self._own: list[WorkspaceRef] = []
         self._first = next(iter((*named, *allowed)), None) if allowed else None
         self._waiting: dict[WorkspaceRef, MessageRef] = {}
-        self._settled = set[str]()
+        self._settled = {each.platform for each in allowed}
 
     async def load(self) -> Communities:
         """Return what is kept."""
@@ -50,6 +50,9 @@ class MemoryCommunities:
         await self.load()
         self._own = [each for each in self._own if each.platform != platform] + (list(joined) if is_own else [])
         is_open = not self._named and platform not in self._settled
+        gone = [each for each in self._waiting if each.platform == platform and each not in joined]
+        for each in gone:
+            del self._waiting[each]
         if joined and (is_own or is_open):
             has_orders = any(each.platform == platform for each in self._ordered)
             knows = is_own or (len(joined) == 1 and not has_orders)

@@ -19,6 +19,7 @@ from core.messages import Practices
 from core.model import Asked, Citation, Deleted, Kept, MessageRef, Outline, Scope, Signal, Task, Terms, ThreadRef, Turn
 from tests.builders import NOON
 from tests.fakes.channel_cursor import MemoryChannelCursor
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
@@ -223,13 +224,15 @@ def bundle(
     conversations = conversations or MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
     moderation = Moderation(policies, forgetting, now=lambda: NOON)
+    communities, dedup = MemoryCommunities(), MemoryDedup()
     standard: dict[str, Any] = {
         "name": "Discord",
-        "dedup": MemoryDedup(),
+        "dedup": dedup,
+        "communities": communities,
         "channel_cursor": MemoryChannelCursor(),
         "askers": _nobody_knows,
         "owns": _not_ours,
-        "admission": Admission(policies, MemoryQuota(now=lambda: NOON), MemoryDedup(), now=lambda: NOON),
+        "admission": Admission(communities, policies, MemoryQuota(now=lambda: NOON), dedup, now=lambda: NOON),
         "purge": forgetting.farewell,
         "outline": empty,
     }

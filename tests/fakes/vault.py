@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from core.errors import StoreUnavailable
@@ -24,6 +24,10 @@ class MemoryVault:
         self._check()
         text, end = self._kept.get(key, (None, None))
         return text if end is None or self._now() < end else None
+
+    async def keys(self, beginning: str) -> Sequence[str]:
+        """Look at those whose time is not over."""
+        return sorted([key for key in self._kept if key.startswith(beginning) and await self.load(key) is not None])
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Keep the text."""

@@ -53,8 +53,9 @@ class OnDiscord:
             yield
 
     def settings(self) -> dict[str, str]:
-        """Give the addresses and the token."""
+        """Give the addresses and the token, and that both guilds may use the bot."""
         return {
+            "FOOTNOTE_COMMUNITIES": ",".join(f"discord:{guild}" for guild in self.server.platform.guilds),
             "DISCORD_TOKEN": self.server.token,
             "DISCORD_API_URL": self.server.api_url,
             "DISCORD_GATEWAY_URL": self.server.gateway_url,

@@ -30,6 +30,7 @@ from core.model import (
 )
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.membership import MemoryMembership
 from tests.fakes.moderation import MemoryPolicies
@@ -48,9 +49,21 @@ class Door:
         self.dedup = MemoryDedup()
         self.quota = MemoryQuota(now=self.clock.now)
         self.membership = MemoryMembership(guests={"guest"})
+        self.communities = MemoryCommunities(
+            *(
+                WorkspaceRef(platform=on, workspace=name)
+                for on, name in (("test", "w"), ("test", "another"), ("elsewhere", "w"))
+            )
+        )
         memberships = {"test": self.membership}
         self._admission = Admission(
-            self.policies, self.quota, self.dedup, now=self.clock.now, memberships=memberships, budgets=budgets
+            self.communities,
+            self.policies,
+            self.quota,
+            self.dedup,
+            now=self.clock.now,
+            memberships=memberships,
+            budgets=budgets,
         )
 
     async def knock(self, claim: Claim) -> Refusal | None:
@@ -282,7 +295,7 @@ async def test_a_store_that_is_away_refuses_nobody() -> None:
     """Neither the policies nor the notes are worth an answer that is not given."""
     clock = Clock()
     quota = MemoryQuota(now=clock.now)
-    admission = Admission(AwayPolicies(), quota, MemoryDedup(), now=clock.now)
+    admission = Admission(MemoryCommunities(thread().home), AwayPolicies(), quota, MemoryDedup(), now=clock.now)
 
     assert isinstance(await admission.admit(claim()), Reservation)
 
@@ -291,7 +304,7 @@ async def test_where_nobody_can_count_nobody_has_asked_too_much() -> None:
     """A question more is cheaper than an answer that is not given."""
     clock = Clock()
     quota = AwayQuota(now=clock.now)
-    admission = Admission(MemoryPolicies(), quota, MemoryDedup(), now=clock.now)
+    admission = Admission(MemoryCommunities(thread().home), MemoryPolicies(), quota, MemoryDedup(), now=clock.now)
 
     assert isinstance(await admission.admit(claim()), Reservation)
 

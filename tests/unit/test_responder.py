@@ -37,6 +37,7 @@ from core.model import (
 from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
@@ -83,7 +84,9 @@ class Desk:
             conversations,
             now=lambda: NOON,
             deliveries=inbox,
-            admission=Admission(policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets),
+            admission=Admission(
+                MemoryCommunities(thread().home), policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets
+            ),
             observer=self.events.append,
         )
 

@@ -94,6 +94,11 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, va
         ("OPENAI_API_KEY", "hunter2 hunter2", "a character that no key has"),
         ("COHERE_API_KEY", "hünter2", "a character that no key has"),
         ("QDRANT_COLLECTION", "../hunter2", "should match pattern"),
+        ("FOOTNOTE_COMMUNITIES", "discord:42, hunter2", "One looks like discord:81384788765712384 or slack:T012AB3CD"),
+        ("FOOTNOTE_COMMUNITIES", "discord:hunter2", "not a list of servers"),
+        ("FOOTNOTE_COMMUNITIES", "telegram:42", "not a list of servers"),
+        ("FOOTNOTE_COMMUNITIES", "81384788765712384", "not a list of servers"),
+        ("FOOTNOTE_COMMUNITIES", "slack:C012AB3CD", "not a list of servers"),
     ],
 )
 def test_addresses_and_keys_are_checked(monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str) -> None:
@@ -104,6 +109,24 @@ def test_addresses_and_keys_are_checked(monkeypatch: pytest.MonkeyPatch, name: s
         read_settings()
 
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("discord:42", ["discord:42"]),
+        (" Discord: 42 ,slack:t012ab3cd,, discord:42", ["discord:42", "slack:T012AB3CD"]),
+        ("slack:E1", ["slack:E1"]),
+        ("", []),
+    ],
+)
+def test_communities_are_read_as_people_write_them(
+    monkeypatch: pytest.MonkeyPatch, text: str, names: list[str]
+) -> None:
+    """In their order and each once; a workspace's id has capital letters."""
+    monkeypatch.setenv("FOOTNOTE_COMMUNITIES", text)
+
+    assert [str(each) for each in read_settings().named_communities] == names
 
 
 def test_a_pasted_key_loses_its_white_space(monkeypatch: pytest.MonkeyPatch) -> None:

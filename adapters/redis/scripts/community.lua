@@ -250,15 +250,21 @@ function script.communities()
   return redis.call('HGETALL', PREFIX)
 end
 
--- Decides once for a platform; of those `joined`, the `answered` ones are those in which the bot has answered before.
+-- Decides once for a platform; of those `joined`, the `answered` ones are those in which the bot has answered before. In
+-- what it is not in any more, nobody waits.
 function script.settle_communities(platform, joined, answered, is_own, named)
-  local has_allowed, flat = false, redis.call('HGETALL', PREFIX)
+  local there, is_there, has_allowed = listed(joined), {}, false
+  for _, community in ipairs(there) do is_there[community] = true end
+  local flat = redis.call('HGETALL', PREFIX)
   for i = 1, #flat, 2 do
-    local field = flat[i]
-    if string.find(field, 'own:' .. platform .. ':', 1, true) == 1 then redis.call('HDEL', PREFIX, field) end
-    has_allowed = has_allowed or string.find(field, 'allowed:' .. platform .. ':', 1, true) == 1
+    local kind, community = string.match(flat[i], '^(%a+:)(.*)$')
+    if kind and string.find(community, platform .. ':', 1, true) == 1 then
+      local is_over = kind == 'own:' or (kind == 'waiting:' and not is_there[community])
+      if is_over then redis.call('HDEL', PREFIX, flat[i]) end
+      has_allowed = has_allowed or kind == 'allowed:'
+    end
   end
-  local there, chosen = listed(joined), {}
+  local chosen = {}
   if is_own then
     chosen = there
     for _, community in ipairs(there) do enlist('own:', community, named) end

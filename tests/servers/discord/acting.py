@@ -48,9 +48,11 @@ class Acting:
         return guild
 
     def invite_bot(self, guild: Guild, permissions: Permission = INVITED) -> None:
-        """Let the bot in."""
+        """Let the bot in; only of a guild that it was in before is said that it is available."""
         self.platform.member(guild, self.platform.bot, permissions)
-        self.platform.tell(Event("GUILD_CREATE", guild_payload(self.platform, guild), guild.id, Intent.GUILDS))
+        payload = guild_payload(self.platform, guild)
+        del payload["unavailable"]
+        self.platform.tell(Event("GUILD_CREATE", payload, guild.id, Intent.GUILDS))
 
     def lose(self, guild: Guild) -> None:
         """Let an outage take a guild away from the bot, which stays a member."""

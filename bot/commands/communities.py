@@ -1,0 +1,89 @@
+"""`footnote communities`: which servers and workspaces may use the bot, for whoever runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from bot.commands.inbox import Report, aligned
+from bot.commands.session import session
+from bot.outcome import OK
+from bot.settings import community_named
+from bot.wiring.communities import NOBODY_MAY, UNDECIDED, Sight
+from core.errors import InvalidInput
+from core.model import WorkspaceRef, without_controls
+
+if TYPE_CHECKING:
+    from core.ports import CommunityStore, PassageIndex
+
+ALLOWED = "{} may use the bot, from its next question on."
+ALLOWED_BEFORE = "{} may use the bot already."
+REMOVED = "{} may not use the bot any more; its next question is refused."
+REMOVED_BEFORE = "{} was not allowed, so nothing has changed."
+NAMED = "{} is in FOOTNOTE_COMMUNITIES, so it may use the bot. Take it out there, and start the bot again."
+OWN = "The token of {} is set in SLACK_BOT_TOKEN, so it may use the bot. Take the token out, and start the bot again."
+COLUMNS = ("COMMUNITY", "may ask", "sees")
+
+Action: TypeAlias = Literal["list", "allow", "remove"]
+
+
+def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
+    """Carry out a command, and print what came of it."""
+    community = community_named(name) if what != "list" else None
+
+    async def run() -> Report:
+        assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
+        store, index = opened.app.stores.communities, opened.app.index
+        if community is None:
+            return overview(await Sight.of(store, index))
+        return (await (allowed(store, index, community) if what == "allow" else removed(store, community))), {}
+
+    with session("footnote communities", memory=True) as opened:
+        says, facts = opened.run(run())
+    line = json.dumps(facts, ensure_ascii=False) if as_json else says
+    sys.stdout.write(f"{without_controls(line)}\n")
+    return OK
+
+
+def overview(sight: Sight) -> Report:
+    """Return a report on those that may ask, and those that wait."""
+    known = sight.communities
+    reasons = dict.fromkeys(known.named, "yes, by FOOTNOTE_COMMUNITIES") | dict.fromkeys(known.own, "yes, by its token")
+    rows = [(str(each), reasons.get(each, "yes"), sight.words(each)) for each in known.allowed]
+    rows += [(str(each), "no, and somebody has", "nothing") for each in known.waiting]
+    facts: Mapping[str, object] = {
+        "communities": [_facts(each, sight, reasons) for each in (*known.allowed, *known.waiting)],
+        "first": known.first and str(known.first),
+    }
+    if rows:
+        return aligned([COLUMNS, *rows]), facts
+    return (NOBODY_MAY if known.settled else UNDECIDED), facts
+
+
+def _facts(community: WorkspaceRef, sight: Sight, reasons: Collection[WorkspaceRef]) -> Mapping[str, object]:
+    is_allowed = community in sight.communities.allowed
+    return {
+        "community": str(community),
+        "allowed": is_allowed,
+        "removable": is_allowed and community not in reasons,
+        "sources": (None if sight.records is None else sight.sources(community)) if is_allowed else [],
+    }
+
+
+async def allowed(store: CommunityStore, index: PassageIndex, community: WorkspaceRef) -> str:
+    """Allow a community, and return what each that may ask sees from now on."""
+    is_new = await store.allow(community)
+    sight = await Sight.of(store, index)
+    says = (ALLOWED if is_new else ALLOWED_BEFORE).format(community)
+    return f"{says} {sight.sentences(sight.communities.allowed)}"
+
+
+async def removed(store: CommunityStore, community: WorkspaceRef) -> str:
+    """Allow a community no longer. Raises `InvalidInput` for one that may ask by another word than an order."""
+    known = await store.load()
+    for ruled, sentence in ((known.named, NAMED), (known.own, OWN)):
+        if community in ruled:
+            raise InvalidInput(sentence.format(community), field="community")
+    return (REMOVED if await store.remove(community) else REMOVED_BEFORE).format(community)

@@ -1,0 +1,69 @@
+"""Which communities may use the bot, and what each of them sees: what operators are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.wiring.services import Advice
+from core.errors import Misconfigured, RetrievalUnavailable
+from core.messages.wording import listed
+from core.model import Audience, Communities, SourceRecord, WorkspaceRef
+
+if TYPE_CHECKING:
+    from core.ports import CommunityStore, PassageIndex
+
+UNDECIDED = "No community may use the bot yet. The first one of each platform may, once footnote run is connected."
+NOBODY_MAY = "No community may use the bot. To allow one: footnote communities allow COMMUNITY"
+SEES = "{} sees {}."
+NOTHING = "no documents"
+UNKNOWN = "what the index cannot tell now"
+REMOVABLE = "To take one away: footnote communities remove {}"
+WAITING = "Somebody has asked in {}, which may not. To allow it: footnote communities allow {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What communities can see; without *records*, nobody knows."""
+
+    communities: Communities
+    records: Sequence[SourceRecord] | None
+
+    @classmethod
+    async def of(cls, store: CommunityStore, index: PassageIndex) -> Sight:
+        """Look. Raises `StoreUnavailable`."""
+        try:
+            records = await index.sources()
+        except (RetrievalUnavailable, Misconfigured):  # who may ask can be decided all the same
+            records = None
+        return cls(await store.load(), records)
+
+    def sources(self, community: WorkspaceRef) -> list[str]:
+        """Return the names of the sources that are open to a community."""
+        whose = Audience(communities=frozenset(filter(None, [self.communities.first])))
+        return [each.name for each in self.records or () if (each.audience or whose).admits([community])]
+
+    def words(self, community: WorkspaceRef) -> str:
+        """Return the same as a sentence has it."""
+        if self.records is None:
+            return UNKNOWN
+        return listed(self.sources(community)) if self.sources(community) else NOTHING
+
+    def sentences(self, communities: Collection[WorkspaceRef]) -> str:
+        """Return a sentence for each."""
+        return " ".join(SEES.format(each, self.words(each)) for each in communities)
+
+
+def verdict(sight: Sight, platforms: Collection[str]) -> str:
+    """Return what the doctor says of the communities of these *platforms*."""
+    known = sight.communities
+    if not known.allowed and not all(map(known.is_decided, platforms)):
+        return UNDECIDED
+    says = [sight.sentences(known.allowed)] if known.allowed else [NOBODY_MAY]
+    removable = [each for each in known.allowed if each not in (*known.named, *known.own)]
+    if removable and len(known.allowed) > 1:
+        says.append(REMOVABLE.format(removable[-1]))
+    if known.waiting:
+        says.append(WAITING.format(listed([str(each) for each in known.waiting]), known.waiting[0]))
+    return Advice(" ".join(says)) if known.waiting or not known.allowed else " ".join(says)
