@@ -54,6 +54,8 @@ SCOPES = (
     "groups:read",
     "im:history",
     "im:read",
+    "mpim:history",
+    "mpim:read",
     "reactions:write",
     "usergroups:read",
     "users:read",
