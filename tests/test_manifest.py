@@ -24,6 +24,7 @@ NEEDED = {
     "message.channels": "channels:history",
     "message.groups": "groups:history",
     "message.im": "im:history",
+    "message.mpim": "mpim:history",
     "chat.postMessage": "chat:write",
     "files.info": "files:read",
     "reactions.add": "reactions:write",
@@ -32,6 +33,7 @@ NEEDED = {
     "users.conversations": "channels:read",
     "private_channel": "groups:read",
     "im": "im:read",
+    "mpim": "mpim:read",
     "assistant.threads.setSuggestedPrompts": "assistant:write",
     NAME: "commands",
 }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
-KINDS = ("public_channel", "private_channel", "im")
+KINDS = ("public_channel", "private_channel", "im", "mpim")
 KNOWN = 1_000  # channels that were heard lately, in all workspaces together
 WORKSPACES = 50
 CHANNELS = 200  # of one workspace

@@ -56,6 +56,8 @@ SCOPES = (
     "groups:read",
     "im:history",
     "im:read",
+    "mpim:history",
+    "mpim:read",
     "reactions:write",
     "usergroups:read",
     "users:read",

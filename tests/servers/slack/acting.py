@@ -79,6 +79,13 @@ class Acting:
         self.platform.channels[channel.id] = channel
         return channel
 
+    def add_group_talk(self, workspace: Workspace, *users: User) -> Channel:
+        """Begin direct messages between several people and the bot."""
+        channel = Channel(self.platform.new_id("C"), workspace.team_id, ChannelKind.SEVERAL, "mpdm")
+        channel.members = {workspace.bot.id, *(user.id for user in users)}
+        self.platform.channels[channel.id] = channel
+        return channel
+
     def add_member(self, workspace: Workspace, name: str = "ada", *, team_id: str = "", **flags: Any) -> User:
         """Let somebody into a workspace and its channels; *team_id* is another team that the person is at home in.
 
@@ -89,7 +96,7 @@ class Acting:
         user = User(self.platform.new_id("U"), home, name, enterprise_id=enterprise_id, **flags)
         self.platform.users[user.id] = user
         for channel in self.platform.channels.values():
-            if channel.team_id == workspace.team_id and not channel.is_direct:
+            if channel.team_id == workspace.team_id and channel.kind in (ChannelKind.PUBLIC, ChannelKind.PRIVATE):
                 channel.members.add(user.id)
                 channel.shared_with |= {team_id} - {""}
         return user

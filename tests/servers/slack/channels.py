@@ -12,6 +12,7 @@ class ChannelKind(StrEnum):
     PUBLIC = "channel"
     PRIVATE = "group"
     DIRECT = "im"
+    SEVERAL = "mpim"
 
 
 @dataclass(eq=False, slots=True)

@@ -16,17 +16,20 @@ HISTORY = {
     ChannelKind.PUBLIC: "channels:history",
     ChannelKind.PRIVATE: "groups:history",
     ChannelKind.DIRECT: "im:history",
+    ChannelKind.SEVERAL: "mpim:history",
 }
-READING = ("channels:history", "groups:history", "im:history")
+READING = ("channels:history", "groups:history", "im:history", "mpim:history")
 ABOUT = {
     ChannelKind.PUBLIC: "channels:read",
     ChannelKind.PRIVATE: "groups:read",
     ChannelKind.DIRECT: "im:read",
+    ChannelKind.SEVERAL: "mpim:read",
 }
 KINDS = {
     "public_channel": ChannelKind.PUBLIC,
     "private_channel": ChannelKind.PRIVATE,
     "im": ChannelKind.DIRECT,
+    "mpim": ChannelKind.SEVERAL,
 }
 MOST = 1000
 

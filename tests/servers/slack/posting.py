@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.servers.slack.channels import Channel
+from tests.servers.slack.channels import Channel, ChannelKind
 from tests.servers.slack.events import Event
 from tests.servers.slack.messages import Edit, Message
 from tests.servers.slack.payloads import event_payload, message_payload
@@ -129,4 +129,5 @@ def _tell(platform: Platform, channel: Channel, data: Json, message: Message) ->
 
 
 def _suffix(channel: Channel) -> str:
-    return "im" if channel.is_direct else f"{channel.kind.value}s"
+    kinds = {ChannelKind.PUBLIC: "channels", ChannelKind.PRIVATE: "groups"}
+    return kinds.get(channel.kind, channel.kind.value)

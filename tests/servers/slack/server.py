@@ -56,6 +56,7 @@ SUBSCRIPTIONS = (
     "message.channels",
     "message.groups",
     "message.im",
+    "message.mpim",
     "tokens_revoked",
 )
 

@@ -19,6 +19,8 @@ SCOPES = (
     "im:history",
     "im:read",
     "im:write",
+    "mpim:history",
+    "mpim:read",
     "reactions:read",
     "reactions:write",
     "team:read",
