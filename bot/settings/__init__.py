@@ -86,8 +86,9 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """How many questions one process answers at the same time; the others wait for their turn."""
     answers_per_person: int = setting("FOOTNOTE_ANSWERS_PER_PERSON", 4, ge=1, le=1_000)
     """How many questions of one person are answered at the same time; the others wait."""
-    answers_per_workspace: int = setting("FOOTNOTE_ANSWERS_PER_WORKSPACE", 128, ge=1, le=10_000)
-    """How many questions of one server or workspace all processes answer at the same time."""
+    answers_per_workspace: int = setting("FOOTNOTE_ANSWERS_PER_WORKSPACE", 32, ge=1, le=10_000)
+    """How many questions of one server or workspace all processes answer at the same time; the others wait. With fewer
+    than one process answers at once, it makes no others wait."""
     answer_seconds: float = setting("FOOTNOTE_ANSWER_SECONDS", 300, ge=10, le=86_400)
     """How long a question may take from when work on it begins, retries included; then the asker is told so."""
     lease_seconds: float = setting("FOOTNOTE_LEASE_SECONDS", 30, ge=1, le=600)

@@ -1,0 +1,75 @@
+"""Whose turn it is: somebody who is at a bound makes nobody else wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import AsyncExitStack
+
+import pytest
+
+from bot.settings import Settings
+from core.model import Asked, Claim, MessageRef, Person, Question, ThreadRef
+from tests.adapters.redis.desk import Desk
+from tests.builders import NOON
+
+LARGE, MIDDLE, SMALL = "large", "middle", "small"
+PER_COMMUNITY, PER_PERSON = 4, 2
+
+
+def asked(community: str, number: int, *, by: str = "", channel: str = "c") -> Asked:
+    """Somebody asks in a community, in a thread of its own."""
+    place = ThreadRef(platform="test", workspace=community, channel=channel, thread=str(number))
+    message, author = MessageRef(thread=place, id=f"{community}-{number}"), Person(id=by or f"{community}-{number}")
+    return Asked(question=Question.create(message=message, text="Why?", author=author, asked_at=NOON))
+
+
+async def begun(desk: Desk, count: int) -> list[MessageRef]:
+    """Let so many be begun one after the other, none of which ends; give them in their order."""
+    bounds = desk.bounds(20.0, per_person=PER_PERSON, per_workspace=PER_COMMUNITY)
+    async with desk.inbox(bounds=bounds) as inbox, AsyncExitStack() as held:
+        found = list[MessageRef]()
+        for _ in range(count):
+            task = await held.enter_async_context(inbox.claim())
+            assert isinstance(task, Claim)
+            found.append(task.message)
+        return found
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_a_large_community_leaves_turns_for_smaller_ones(desk: Desk) -> None:
+    """However many of it wait before them: it has as many turns as its bound, and the others come next."""
+    async with desk.inbox() as inbox:
+        for community, count in ((LARGE, 60), (MIDDLE, 3), (SMALL, 1)):
+            for number in range(count):
+                await inbox.put(asked(community, number))
+
+    found = await begun(desk, PER_COMMUNITY + 4)
+
+    assert [one.id for one in found] == [
+        *(f"large-{number}" for number in range(PER_COMMUNITY)),
+        *("middle-0", "middle-1", "middle-2"),
+        "small-0",
+    ]
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_a_person_and_a_busy_channel_leave_turns_for_others_in_their_community(desk: Desk) -> None:
+    """A person has as many as their bound, and a channel no more than comes to it in order."""
+    async with desk.inbox() as inbox:
+        for number in range(20):
+            await inbox.put(asked(SMALL, number, by="ada", channel="busy"))
+        for number in (20, 21):
+            await inbox.put(asked(SMALL, number, channel="other"))
+
+    found = await begun(desk, PER_COMMUNITY)
+
+    assert Counter(one.thread.channel for one in found) == {"busy": PER_PERSON, "other": 2}
+
+
+@pytest.mark.promise("bounded-asking")
+def test_usually_no_community_can_take_all_turns_of_a_process() -> None:
+    """Three more can have as many, and no person can take those of a community."""
+    usual = Settings()
+
+    assert usual.answers_per_workspace * 4 <= usual.answers_at_once
+    assert usual.answers_per_person * 4 <= usual.answers_per_workspace
