@@ -45,8 +45,10 @@ from core.model import (
     Question,
     TextDelta,
     ThreadRef,
+    WorkspaceRef,
 )
 from core.worker import Worker
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
 from tests.fixtures.redis import say
@@ -132,8 +134,11 @@ async def waits(url: str, case: Case) -> dict[str, list[float]]:
         inbox = await stack.enter_async_context(RedisInbox(client, blocking, seal=seal, bounds=bounds))
         await inbox.kept_for()
 
+        communities = MemoryCommunities(*(WorkspaceRef(platform="bench", workspace=each) for each in (LARGE, *RATES)))
         quota = RedisQuota(client, pseudonym=lambda name: name)
-        admission = Admission(RedisPolicies(client), quota, RedisDedup(client), now=now, budgets=case.budgets)
+        admission = Admission(
+            communities, RedisPolicies(client), quota, RedisDedup(client), now=now, budgets=case.budgets
+        )
         conversations = RedisConversations(client, ttl=timedelta(hours=1), seal=seal)
         agent = Agent(Pensive(), Shelf(), clock=time.perf_counter)
         responder = Responder(agent, conversations, now=now, deliveries=inbox, admission=admission)
