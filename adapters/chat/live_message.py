@@ -73,6 +73,7 @@ class LiveMessage:
     _refusal: PostingFailed | None = field(default=None, init=False)
     _lost: LeaseLost | None = field(default=None, init=False)
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
+    _grows: bool = field(default=True, init=False)
     _posts: int = field(init=False)
     _newest: Snapshot = field(default=tuple, init=False)
     _waiting: Waiting | None = field(default=None, init=False)
@@ -111,6 +112,7 @@ class LiveMessage:
 
         Raises `PostingFailed`, at once where nothing can be posted any more: nobody would read what is still written.
         """
+        self._grows = grows != 0
         try:
             async with asyncio.timeout(None) as self._drawing:
                 answer = await self._follow(progress, renderer, grows=grows)
@@ -284,6 +286,8 @@ class LiveMessage:
         """Make calls until the messages are *parts*; a draft removes none, even if the end comes in the middle."""
         obsolete = None if is_final else self._ending
         # The last message says that more comes until all others stand: so an answer that is broken off can be told.
+        if is_final and self._grows and len(parts) > 1 and not self.messages:
+            self.messages.append(await self._post(replace(parts[0], controls=Controls.STOP), obsolete))
         while self.messages and self.messages[-1].part != Part("") and len(self.messages) < len(parts):
             self.messages.append(await self._post(parts[len(self.messages)], obsolete))
         # Before the end, none is removed that is left over: what is written anew needs it again.

@@ -1,6 +1,7 @@
 """Looks through everything that an installation leaves behind for what people wrote, their names, and secrets.
 
-Redis writes every key and value to its file as it is given them, so that its folder is read like any other.
+Redis writes every key and value to its file as it is given them, so that its folder is read like any other; what a
+replica is given at once is a snapshot, which is not compressed here.
 """
 
 from __future__ import annotations

@@ -192,7 +192,10 @@ class OnSlack:
 
     def traces(self, place: str) -> list[str]:
         """Give all that the platform knows of the bot's messages in a place, also of those that are gone."""
-        return [repr(each) for each in (*self._said(place), *self._removed(self._root(place)))]
+        root, channel, platform = self._root(place), self._places[place], self.server.platform
+        first = platform.messages.get((channel.id, root))
+        signs = platform.sessions.get((channel.id, root)), platform.status_of(channel, root), first and first.reactions
+        return [f"signs: {signs}", *(repr(each) for each in (*self._said(place), *self._removed(root)))]
 
     def _private_scene(self, place: str) -> Scene:
         """Look at what only one person sees: what takes the place of the first words, and what comes below."""

@@ -188,7 +188,7 @@ async def open_store(folder: Path, *, doubled: bool, fsync: str) -> AsyncGenerat
         with watched(folder, down_after=MISSED_AFTER) as servers:
             yield Doubled(servers)
         return
-    with alone(folder, appendfsync=fsync) as node:
+    with alone(folder, appendfsync=fsync, rdbcompression="no") as node:
         store = Lone(node)
         async with store.stack:
             yield store

@@ -155,8 +155,9 @@ class Watched:
 @contextmanager
 def watched(folder: Path, *, down_after: int = 60_000) -> Generator[Watched, None, None]:
     """A master with a replica and a Sentinel that misses it after *down_after* milliseconds."""
-    master = Node(folder / "master", repl_diskless_sync_delay="0")
-    replica = Node(folder / "replica", replicaof=f"127.0.0.1 {master.port}", repl_diskless_sync_delay="0")
+    options = {"repl_diskless_sync_delay": "0", "rdbcompression": "no"}  # what is written can be looked through
+    master = Node(folder / "master", **options)
+    replica = Node(folder / "replica", replicaof=f"127.0.0.1 {master.port}", **options)
     sentinel = Node(
         folder / "sentinel",
         sentinel=f"sentinel monitor {MASTER} 127.0.0.1 {master.port} 1\n"

@@ -73,6 +73,22 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
 
 
 @pytest.mark.promise("crash-safe")
+async def test_the_first_message_of_a_long_answer_says_that_more_comes_until_all_stand() -> None:
+    """Also where no draft was shown: whoever writes may die in between, and nothing else tells half an answer."""
+    platform = Thread(failures=[None, Unreachable(), Unreachable()])
+    shown = list[Controls]()
+    async with draft(platform) as live:
+        finishing = asyncio.create_task(live.finish(parts("Robots", "act.", "And rest.")))
+        while not finishing.done():
+            shown += [each for name, each in platform.controls.items() if name == "m1"]
+            await asyncio.sleep(0)
+
+    assert platform.did == ["post", "post", "post", "post", "post", "edit"]
+    assert list(dict.fromkeys(shown)) == [Controls.STOP, Controls.NONE]
+    assert platform.shown == ["Robots", "act.", "And rest."]
+
+
+@pytest.mark.promise("crash-safe")
 async def test_where_another_may_still_edit_every_message_is_edited_once_more_at_the_end() -> None:
     """Although it seems to show what it should."""
     platform = Thread()
