@@ -121,6 +121,7 @@ PROMISES = {
     "least-rights": "The bot asks for no more rights than it uses.",
     "changes-are-kept": "An edit or a deletion that cannot be written now is written as soon as that is possible.",
     "catches-up": "What was asked while the bot was away is answered once it is back, once.",
+    "greets-once": "Moderators are told once what the bot does when it joins, where it may be used and only they read.",
     "lacking-permissions": "What the bot may not do costs nobody an error; moderators are told once what to allow.",
     "pings-nobody": "No message notifies anybody unless the code says whom.",
     "answers-at-once": "Whoever uses a command or a button sees at once that it has arrived, however slow the rest is.",

@@ -37,7 +37,7 @@ from adapters.discord.events import (
 )
 from adapters.discord.files import LONGEST_FILE, fetch
 from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
-from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
+from adapters.discord.poster import ChannelPoster, alert, rights_in, translated, welcome
 from core.errors import PostingFailed, StoreUnavailable
 from core.messages import WARNING
 from core.model import ChannelRef, Inbound, Message, MessageRef, ThreadRef, WorkspaceRef
@@ -192,9 +192,16 @@ class Listener(AutoShardedClient):
                 if home.workspace.isdigit() and self.get_guild(int(home.workspace)) is None:
                     await self._services.purge(home)
 
-    async def on_guild_join(self, _: Guild) -> None:
-        """Let the first guild of all use the bot, and have the operator told of any other."""
-        await self._intake.later(self._settle)
+    async def on_guild_join(self, guild: Guild) -> None:
+        """Let the first guild of all use the bot, where moderators are welcomed, and tell the operator of any other."""
+        home = WorkspaceRef(platform=PLATFORM, workspace=str(guild.id))
+
+        async def join() -> None:
+            await self._settle()
+            if (await self._services.communities.load()).admits(home):
+                self.background.begin(partial(welcome, self, self._services.dedup, guild))
+
+        await self._intake.later(join)
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of, and whoever waits there; that it is allowed stays."""

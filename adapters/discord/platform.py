@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from discord import AutoShardedClient, HTTPException, Object, PartialMessage
 from discord.http import Route
@@ -53,6 +54,7 @@ THREAD_EXISTS = 160004
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
 LOOKED_AT = 20  # messages below an answer
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
+NAMED_EVERY = timedelta(minutes=10)  # in which Discord takes two names, of which one is left for a deletion
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
 LONGEST_TAGGING = 10.0  # seconds; the thread is held as long
 _NOW_OR_NEVER = asyncio.Event()
@@ -75,9 +77,11 @@ class DiscordChat(ChatPlatform):
     observer: Observer = unobserved
     _drafts: Throttle = field(default_factory=partial(Throttle, DRAFTS_PER_SECOND), init=False)
     _untaggable: ExpiringSet = field(init=False)
+    _named: ExpiringSet = field(init=False)
 
     def __post_init__(self) -> None:
         self._untaggable = ExpiringSet(self.now)
+        self._named = ExpiringSet(self.now, NAMED_EVERY)
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question, which may have to be opened, the place itself, or a command's response."""
@@ -239,17 +243,19 @@ class DiscordChat(ChatPlatform):
     async def untitle(self, message: MessageRef) -> None:
         """Take the words of the question out of the name of the thread that we opened on it, and close that.
 
-        It need not be allowed.
-
         The thread is there before anything is posted in it.
         """
-        if not is_first(message):
-            return
+        if is_first(message):
+            await self._change(message, name=UNTITLED, archived=True, reason="It was deleted")
+
+    async def _change(self, message: MessageRef, **changes: Any) -> None:
+        """Change the thread that we opened on a message, unless it is so already, which need not be allowed."""
         with suppress(PostingFailed):
-            thread, http = int(message.id), self.client.http
+            thread, http, me = int(message.id), self.client.http, self.client.user
             found = await translated(http.get_channel(thread))
-            if self.client.user and str(found.get("owner_id")) == str(self.client.user.id):
-                await translated(http.edit_channel(thread, name=UNTITLED, archived=True, reason="It was deleted"))
+            is_same = found.get("name") == changes["name"] and "archived" not in changes
+            if me is not None and str(found.get("owner_id")) == str(me.id) and not is_same:
+                await translated(http.edit_channel(thread, **changes))
 
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
@@ -301,14 +307,20 @@ class DiscordChat(ChatPlatform):
         return True
 
     async def _settled(self, claim: Claim, answer: Answer | None, shown: Sequence[Posted]) -> None:
-        """Tag a post that began with the question, or where all are answered, which need not be allowed.
+        """Name the thread after a question that was edited, or tag a post, which need not be allowed.
 
-        A forum that forbids it is left alone for some minutes.
+        A post is tagged that began with the question, or where all are answered; a forum that forbids it is left alone
+        for some minutes.
         """
         if answer is None or not shown:
             return
         address, post, begins = claim.address, claim.message.thread, is_first(claim.message)
         has_opened = address is not None and address.message == claim.message and begins
+        if claim.is_update and has_opened and self._named.add(claim.message.id):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_TAGGING):
+                    name = heading(claim.question.text, LONGEST_NAME, otherwise="Question")
+                    await self._change(claim.message, name=name, reason="The question was edited")
         is_answered = answer.status is Status.ANSWERED and claim.question.visibility == "thread"
         if not is_answered or has_opened or post.channel in self._untaggable:
             return

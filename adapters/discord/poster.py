@@ -27,7 +27,7 @@ from adapters.discord.dialect import DISCORD, buttons_of, controls_view, names_q
 from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUTHORIZED, low_priority
 from adapters.retry import QUICK, SHUT_OUT, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
-from core.messages import permissions_lacking
+from core.messages import WELCOME, permissions_lacking
 from core.model import Claim, Question, Task, ThreadRef
 
 if TYPE_CHECKING:
@@ -248,13 +248,24 @@ async def alert(
     key = f"discord:permissions:{guild.id}:{channel_id}"
     if not await dedup.changed(key, ", ".join(missing)):
         return
-    nonce = hashlib.sha256(f"{key}:{missing}".encode()).hexdigest()[:24]
-    part = Part(permissions_lacking(f"<#{channel_id}>", missing))
+    await _tell_once(client, dedup, guild, key, Part(permissions_lacking(f"<#{channel_id}>", missing)))
+
+
+async def _tell_once(client: AutoShardedClient, dedup: Dedup, guild: Guild, key: str, part: Part) -> None:
+    """Tell moderators; what could not be said now is said another time."""
+    nonce = hashlib.sha256(f"{key}:{part.text}".encode()).hexdigest()[:24]
     try:
         await QUICK.call(partial(tell_moderators, client, guild.id, part, nonce))
     except (Unreachable, RateLimited):
         await dedup.forget(key)
         raise
+
+
+async def welcome(client: AutoShardedClient, dedup: Dedup, guild: Guild) -> None:
+    """Say in a guild that the bot has joined what it does, once in a while. Raises as `alert` does."""
+    key = f"discord:welcome:{guild.id}"
+    if await dedup.changed(key, "said"):
+        await _tell_once(client, dedup, guild, key, Part(WELCOME))
 
 
 async def tell_moderators(

@@ -175,6 +175,7 @@ def _worded(inbound: Inbound) -> Inbound:
         raise InvalidInput(nothing_to_read(inbound.attachments), field="text")
     else:
         return inbound
+    text = text.strip()
     if len(text) > QUESTION_LIMIT:
         text, rest = f"{text[:BEGINNING].rsplit(maxsplit=1)[0]} …", {}
     return inbound.model_copy(update={"text": text, **rest})

@@ -106,6 +106,7 @@ from core.messages.moderation import (
     NOT_EVERYBODY,
     UNCHANGED,
     UNREADABLE,
+    WELCOME,
     auto_answer_line,
     auto_answering,
     channel_lines,

@@ -169,6 +169,13 @@ def count_lines(tally: Tally, waiting: int, lacking: Sequence[str] | None) -> It
         yield "I have all the permissions I need here."
 
 
+WELCOME = """\
+Thank you for inviting me! I answer questions from this community's documents, with a footnote after every statement.
+**Mention me** in a channel, and I'll open a thread with the answer; `/help` says what else I can do.
+For moderators, `/footnote-admin status` says how I am and what I lack here, and `/footnote-admin pause` stops me."""
+"""What moderators on Discord are told once the bot has joined."""
+
+
 def permissions_lacking(channel: str, names: Sequence[str]) -> str:
     """Return what moderators have to allow in a channel, which is named as the platform shows it."""
     return (

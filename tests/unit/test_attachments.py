@@ -125,6 +125,13 @@ def test_of_a_file_that_is_no_question_by_its_length_the_beginning_is_one() -> N
     assert asked.attachments == (PHOTO, Attachment(name="message.txt", text=text))
 
 
+def test_a_file_that_begins_with_nothing_but_blanks_is_asked_about_all_the_same() -> None:
+    """Its words come later."""
+    asked = asked_with(Attachment(name="table.txt", text=f"{' ' * 3_000}My robot is stuck."))
+
+    assert asked.text == "My robot is stuck."
+
+
 @pytest.mark.promise("attachments")
 def test_a_forward_without_words_is_the_question_and_its_files_come_along() -> None:
     """Discord lets nobody add words to one."""

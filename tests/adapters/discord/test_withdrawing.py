@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -51,12 +52,32 @@ async def test_they_leave_it_also_where_nothing_was_posted_yet(discord: OnDiscor
     assert (before, thread.name) == (ASKED, UNTITLED)
 
 
+@pytest.mark.promise("edits-count")
+async def test_the_thread_of_an_edited_question_is_named_after_its_new_words(discord: OnDiscord) -> None:
+    """Once in a while, as Discord takes few new names, and one is kept for when the question is deleted."""
+    claim = await discord.asks()
+    delivery = await discord.surface.reply(claim, progress(ANSWER))
+    thread = discord.server.platform.channels[int(claim.message.thread.thread)]
+    names: list[str] = []
+    for revision, text in enumerate(["What is an arm?", "What is an arm?", "What is a leg?"], start=1):
+        edited = claim.question.model_copy(update={"text": text, "revision": revision})
+        again = replace(claim, question=edited, is_update=True, delivery=delivery)
+        delivery = await discord.surface.reply(again, progress(ANSWER))
+        names.append(thread.name)
+
+    assert names == ["What is an arm?"] * 3
+    assert len(discord.server.requests_to(RENAMES)) == 1
+
+
 async def test_a_thread_that_others_opened_keeps_its_name(discord: OnDiscord) -> None:
     """It is theirs; nothing is tried."""
     claim = await discord.asks()
     asked = discord.server.platform.messages[int(claim.message.id)]
     thread = discord.server.thread_as(discord.ada, asked, "Our thread")
     delivery = await discord.surface.reply(claim, progress(ANSWER))
+    edited = claim.question.model_copy(update={"text": "What is an arm?", "revision": 1})
+    again = replace(claim, question=edited, is_update=True, delivery=delivery)
+    delivery = await discord.surface.reply(again, progress(ANSWER))
 
     await discord.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
 
