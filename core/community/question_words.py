@@ -1,0 +1,210 @@
+"""How people ask, thank and talk to one another, in the languages that `addressing.py` knows.
+
+Each word or pattern stands here because people use it so; a language that is missing is understood by its question
+marks alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Pattern: TypeAlias = "re.Pattern[str]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wording:
+    """How people write in one language, in patterns for text in small letters.
+
+    `common` are words that say nothing of a subject; none where words are not apart. A sentence `asks` by how it begins,
+    or anywhere where the language puts that anywhere; one that `may_ask` does so with a question mark only. `requests`
+    are what one would have a bot do, and `general` is a "you" that means anybody. What is `personal` is said to a
+    person, of what they do, have or plan, or to whoever else is there.
+    """
+
+    common: frozenset[str]
+    asks: Pattern
+    may_ask: Pattern
+    requests: Pattern
+    personal: Pattern
+    general: Pattern
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _wording(common: str, *, asks: str, may_ask: str, requests: str, personal: str, general: str = "(?!)") -> Wording:
+    """Return a language; where its words stand apart, of which some are common, questions begin with what asks."""
+    if common:
+        asks, may_ask, requests = (rf"^(?:{each})(?!\w)" for each in (asks, may_ask, requests))
+        personal = rf"(?<!\w)(?:{personal})(?!\w)"
+    compiled = (re.compile(each) for each in (asks, may_ask, requests, personal, general))
+    return Wording(_words(common), *compiled)
+
+
+# Each line below is one list; breaking it would hide that.
+# ruff: noqa: E501
+ENGLISH = _wording(
+    "a an and any are as at be been being but by can could did do does doing done for from get go going got had happen happened happening happens has have here how i if in is it it's its just like many me mean means much my need no not now of on one or please should so some still that that's the them then there these they thing things this those to too up us was we were what what's when where which who why will with without work working works would wrong yes yet you your",
+    asks=r"how (?:do|does|can|could|should|would|to|is|are|long|much|many|often|big|large|small|fast|far|old)|what(?:'s| is| are| does| do| did| happens| about| if| kinds? of| types? of| should| can| would| \w+ (?:is|are|do|does|can|should))|where(?:'s| is| are| can| do| does| should)|why (?:is|are|does|do|did|can't|cannot|won't|doesn't|don't|isn't|aren't|can|would|should)|when (?:is|are|does|do|will|should|can)|which \w+(?: \w+)? (?:is|are|do|does|can|should|has|have)|which (?:is|are|of)|(?:is|are) there|(?:can|do|should|may|must|could|am) i|do we (?:need|have)|can we use|who (?:do i|can i|should i|is responsible|is in charge|maintains|wrote)|whose|any (?:way|chance|example|idea how) (?:to|of|that)",
+    may_ask=r"is|are|does|do|can|could|will|would|should|must|what|how|where|when|why|which|any|in which|on which|for which|from where|to what|at what|since which|until when",
+    requests=r"(?:please )?(?:explain|describe|summari[sz]e|compare|define|list|show me|tell me (?:about|how|what|why|where|which|when|more)|give me (?:an? (?:example|list|overview|summary|link)|examples|more)|walk me through|help me (?:with|understand|install|set up|to)|point me to|remind me (?:how|what|where))|(?:please )?(?:can|could|would|will) you (?:please |maybe |also |just |briefly |quickly )*(?:explain|describe|show|tell|summari[sz]e|compare|define|list|elaborate|clarify|give (?:me )?(?:an? |some |more )?(?:example|examples|details|overview|list|summary|link|steps)|provide|walk me|point me|remind me|help me (?:with|understand|to))|i (?:need|want|would like|'d like) to (?:know|understand|learn)|(?:i'm|i am) (?:looking for|trying to find)|i (?:don't|do not) (?:understand|know) (?:how|what|where|why|which)|i wonder (?:how|what|where|why|which|whether|if)|(?:do you|does it) (?:know|support|say)",
+    general=r"(?:how (?:do|can|would|should|could) you (?!like|feel|know|want|guys|think|all|mean)|\b(?:if|when|once|after|before|unless|while|until) you\b|\bthank you\b)",
+    personal=r"you|u|ur|your|yours|yourself|you(?:'|’)(?:re|ve|ll|d)|y'?all|ya|guys|folks|anyone|anybody|someone|somebody|everyone|everybody|nobody|who(?:'s)?(?: else)?(?! (?:do i|can i|should i|is responsible|is in charge|maintains|wrote))|he|she|him|her|his|hers|dude|bro|mate|let'?s|shall we|should we|are we|were we|did we|didn't we|have we|can we (?!use)|could we|we (?:meet|go|talk|call|meeting|going)|when do we meet|tomorrow|tonight|yesterday|weekend|lunch|coffee|dinner|beer|beers|party|later today|last night|last week|this (?:bot|thing even)|the bot|that bot|i join|join us|come along|my (?:turn|place|desk|cable|laptop bag)|wanna|gonna|(?:is|isn't) that what|lol|lmao|rofl|haha+|wtf|omg|damn|coming|joining|around",
+)
+GERMAN = _wording(
+    "aber alle als am an auch auf aus bei bin da dann das dass dem den denn der des die doch ein eine einen einer es es? etwas für gibt habe haben hat hier ich ihr im in ist ja kann kein keine mal man mehr mein meine mir mit muss nach nicht noch nur oder ohne schon sich sie sind so um und unter vom von vor war warum was wenn wer werden wie wird wo wann zu zum zur über",
+    asks=r"(?:und |aber |also |ok |okay |hallo )?(?:wie (?!geil|cool|gesagt|immer|schön|blöd|geht'?s|geht es dir)\w+|was (?!ein|für ein|geht|soll's|meinst)\w+|wo \w+|wann (?!immer)\w+|warum \w+|wieso \w+|weshalb \w+|woher \w+|wohin \w+|welche[rsmn]? \w+|wozu \w+|womit \w+|wofür \w+|worin \w+|gibt es|muss ich|kann ich|darf ich|soll ich|kann man|muss man)",
+    may_ask=r"(?:und |aber |also )?(?:ist|sind|kann|kann man|könnte|muss|müssen|darf|soll|sollte|funktioniert|geht|läuft|braucht|brauche|hat|wird|werden|unterstützt|reicht|gilt|existiert|in welche[rsmn]?|seit wann|ab wann|bis wann|auf welche[rsmn]?|unter welche[rsmn]?)",
+    requests=r"(?:kannst|könntest|würdest) du (?:\w+ ){0,6}(?:erklären|zeigen|beschreiben|sagen|nennen|zusammenfassen|erläutern|auflisten)|(?:bitte )?(?:erkläre?|zeige?|beschreibe?|nenne?|vergleiche?|erläutere?|liste?) (?:mir |uns |bitte |die |den |das |alle )\w+|ich (?:suche|möchte wissen|will wissen|verstehe nicht)",
+    personal=r"du|dir|dich|dein\w*|euch|euer|eure\w*|ihr (?:habt|seid|kommt|wollt|geht)|(?:habt|seid|kommt|wollt|geht|könnt) ihr|hast|bist|kannst|willst|kommst|warst|weißt|musst|hattest|jemand|wer|er|wollen wir|sollen wir|treffen wir|gehen wir|treffen|heute abend|gestern|wochenende|mittagessen|kaffee|feierabend|leute|echt jetzt|der bot|haha+|lol",
+)
+FRENCH = _wording(
+    "a au aux avec c ce ces cette d dans de des du elle en est et faire il j je l la le les ma mais me mes moi mon n ne on ou où par pas plus pour qu que qui quoi s sa sans se si son sont sous sur un une y à ça être",
+    asks=r"(?:et |mais |alors |ok |bonjour |salut )?(?:comment (?!ça va|tu|allez|vas)\w+|pourquoi \w+|où \w+|quand \w+|combien \w+|quel(?:le)?s? \w+|c['’]est quoi|qu['’]est[ -]ce qu\w*|est[ -]ce qu\w*|que (?:signifie|se passe|faire|veut)|à quoi|peut[ -]on|faut[ -]il|y a[ -]t[ -]il|existe[ -]t[ -]il|puis[ -]je|dois[ -]je)",
+    may_ask=r"(?:et |mais |alors )?(?:on peut|il faut|il y a|ça (?:marche|fonctionne)|je (?:peux|dois)|est[ -]il|y a|le|la|les|dans quel\w*|sur quel\w*|depuis quel\w*|jusqu['’]à quand)",
+    requests=r"(?:peux[ -]tu|tu peux|pouvez[ -]vous|pourrais[ -]tu|pourriez[ -]vous) (?:[\w'’-]+ ){0,5}(?:m['’]|l['’])?(?:expliquer|montrer|donner|décrire|dire|résumer|lister)|(?:explique|expliquez|montre|montrez|donne|donnez|décris|décrivez|résume|résumez|liste)(?:[ -]moi)? \w+|je (?:cherche|voudrais savoir|ne comprends pas)",
+    personal=r"tu|te|toi|t['’]\w+|ton|ta|tes|vous|votre|vos|es[ -]tu|as[ -]tu|on se (?:voit|retrouve|capte)|on (?:va|mange|y va)|quelqu['’]un|qui (?:a|est|vient|veut|peut)|les gars|demain|hier|ce soir|week[ -]end|déjeuner|café|ah bon|mdr|ptdr|le bot",
+)
+SPANISH = _wording(
+    "a al aquí con como cuando de del el ella en es esa ese eso esta este esto está están ha hay la las le lo los mas me mi muy más no o para pero por que qué se ser si sin sobre son su sus también un una y ya yo",
+    asks=r"(?:y |pero |entonces |hola |ok )?(?:cómo (?!est[aá]|vas|te va)\w+|qué (?!tal|haces|bueno|risa|lástima|guay|pasa|onda)\w+|cuál(?:es)? \w+|cuánt[oa]s? \w+|dónde \w+|cuándo \w+|por qué \w+|para qué \w+|hay (?:alguna?|una|un) (?:forma|manera|límite)|se puede|puedo|tengo que|debo)",
+    may_ask=r"(?:y |pero )?(?:es|hay|existe|está|son|necesito|hace falta|sirve|soporta|funciona|como|que|cual|donde|cuando|por que|se|en qué|a qué|con qué|desde qué|hasta cuándo|el|la|los|las)",
+    requests=r"(?:me |nos )?(?:puedes|podrías|puede|podría) (?:\w+ ){0,4}?(?:explicar\w*|mostrar\w*|dar\w*|decir\w*|describir\w*|resumir\w*)|(?:explica|explícame|explique|muestra|muéstrame|dime|dame|describe|resume|lista) \w+|(?:busco|quiero saber|no entiendo)",
+    personal=r"tú|tu|tus|te|ti|contigo|usted|ustedes|vosotros|os|has|tienes|puedes|quieres|vienes|estás|eres|sabes|vas|crees|(?!existe|consiste|contraste|insiste|resiste)\w+(?:aste|iste)|alguien|quién(?:es)?|quedamos|vamos|nos vemos|mañana|ayer|esta noche|finde|almorzar|comer|café|en serio|(?:ja){2,}\w*|el bot|chicos",
+)
+PORTUGUESE = _wording(
+    "a ao aos as com como da das de do dos e ela ele em eu essa esse esta este está foi há isso isto já la lo mais mas me meu minha muito na nas no nos não o os ou para pela pelo por pra que se sem ser sobre são só também tem um uma é",
+    asks=r"(?:e |mas |então |oi |ok |olá )?(?:como (?:eu|faço|fazer|se|posso|fa[zç]\w*|funciona|instal\w+|configur\w+|atualiz\w+)|o que (?:é|são|significa|acontece|faz|preciso)|onde (?:fica|encontro|posso|está|estão|eu|é)|quais? (?:é|são|a|o|os|as|\w+)|quant[oa]s? \w+|por ?qu[eê] (?:o|a|não|isso|meu|minha)|existe alguma?|dá para|tem como|posso|preciso|devo)",
+    may_ask=r"(?:e |mas )?(?:é|há|tem|dá|funciona|existe|são|como|que|quando|onde|por que|o|a|os|as|no|na|suporta|em que|até quando|desde quando)",
+    requests=r"(?:você |vc )?(?:pode|poderia|consegue) (?:\w+ ){0,4}?(?:explicar|mostrar|dar|dizer|descrever|resumir|listar)|(?:me )?(?:explique|explica|mostre|mostra|descreva|diga|liste|resuma) \w+|(?:procuro|quero saber|não entendi)",
+    personal=r"você|vocês|vc|vcs|tu|te|teu|tua|contigo|conseguiu|terminou|fez|tentou|alguém|quem|a gente|bora|vamos|amanhã|ontem|hoje à noite|fim de semana|almoçar|almoço|café|sério|kk+|rs+|o bot|galera|pessoal",
+)
+ITALIAN = _wording(
+    "a ai al alla anche c che chi ci come con cos cosa da dal dei del della di e ed fa gli ha ho i il in io l la le lo ma me mi mio nel nella no non o per perché più qui quello questo se si sono su sul un una uno è",
+    asks=r"(?:e |ma |allora |ciao |ok )?(?:come (?!va|stai|state|mai\b)\w+|cos['’]è|cosa (?:è|significa|succede|sono|serve|devo)|che cos\w*|che differenza|dove (?!sei|siete|andate)\w+|qual['’]? è|quali \w+|quant[oaie] \w+|perché (?:non|il|la|mi|l)|quando (?:è|si|scade|devo|inizia)|si può|posso|devo|c['’]è (?:un|una))",
+    may_ask=r"(?:e |ma )?(?:è|c['’]è|ci sono|funziona|esiste|bisogna|serve|sono|supporta|come|cosa|che|quando|perché|quale|il|la|in quale|da quando|fino a quando|su)",
+    requests=r"(?:mi |ci )?(?:puoi|potresti|può|potrebbe) (?:\w+ ){0,4}?(?:spiegar\w*|mostrar\w*|dar\w*|dir\w*|descrivere|riassumere|elencare)|(?:spiega\w*|mostra\w*|dammi|dimmi|descrivi|elenca|riassumi) \w+|(?:cerco|vorrei sapere|non capisco)",
+    personal=r"tu|ti|te|tuo|tua|tuoi|tue|hai|sei|vieni|puoi|vuoi|sai|riesci|stai|avete|siete|voi|vi|qualcuno|chi|ci vediamo|andiamo|domani|ieri|stasera|weekend|pranzo|caffè|davvero|ragazzi|ahah\w*|il bot",
+)
+DUTCH = _wording(
+    "aan al alle als bij dan dat de deze die dit door een en er gaat geen heb hebben heeft het hier hoe ik in is je kan maar me met mij mijn moet naar niet nog nu of om onder ook op over te tot uit van voor wat we wel werkt worden wordt ze zijn zo",
+    asks=r"(?:en |maar |ok |hoi |dus )?(?:hoe (?!leuk|gaat het|dan|was|is het met)\w+|wat (?!een|leuk|jammer|doe|bedoel)\w+|waar (?!ben|zijn jullie)\w+|wanneer \w+|waarom \w+|welke? \w+|hoeveel \w+|waarvoor \w+|waarmee \w+|is er|zijn er|kan ik|moet ik|mag ik)",
+    may_ask=r"(?:en |maar )?(?:is|zijn|kan|moet|mag|werkt|heeft|wordt|bestaat|ondersteunt|kun|op welke|in welke|vanaf wanneer|tot wanneer)",
+    requests=r"(?:kun|kan|zou) (?:je|jij|u) (?:\w+ ){0,5}(?:uitleggen|laten zien|beschrijven|vertellen|geven|samenvatten|noemen)|(?:leg|toon|laat|beschrijf|vertel|geef|vergelijk|noem) (?:me |mij |uit |het |de )?\w+|ik (?:zoek|wil weten|begrijp niet)",
+    general=r"(?:hoe|waar|wanneer) (?:kan|kun|moet|kon) je\b",
+    personal=r"jij|je|jou|jouw|jullie|u|uw|iemand|wie|hij|zullen we|gaan we|morgen|gisteren|vanavond|weekend|lunch|koffie|echt waar|de bot|jongens|haha+",
+)
+POLISH = _wording(
+    "a ale bez by być co czy dla do gdy go i ich jak jako jest je już ma mam mi mnie może można na nie niż o od po pod przez przy się są ta tak tam te to tu tylko w we z za ze że żeby",
+    asks=r"(?:a |i |ale |no |ok |hej |cześć )?(?:jak (?!dla mnie|tam|leci|się masz|zwykle|mówiłem)\w+|co (?:to jest|oznacza|znaczy|robi|się stanie|zrobić|jest)|gdzie (?!jesteś|idziesz|siedzi)\w+|kiedy \w+|dlaczego \w+|czemu \w+|ile \w+|jak(?:i|a|ie|ich) \w+|któr\w+ \w+|czy (?!ty|wy|ktoś)\w+)",
+    may_ask=r"(?:a |i )?(?:da się|można|mogę|muszę|jest|są|działa|istnieje|w jak\w+|od kiedy|do kiedy|na czym|w któr\w+)",
+    requests=r"(?:czy )?(?:możesz|mógłbyś|mogłabyś) (?:\w+ ){0,4}?(?:wyjaśnić|pokazać|opisać|podać|powiedzieć|wytłumaczyć|wymienić)|(?:wyjaśnij|pokaż|opisz|podaj|powiedz|wytłumacz|porównaj|wymień) \w+|(?:szukam|chcę wiedzieć|nie rozumiem)",
+    personal=r"ty|ci|cię|ciebie|tobie|twój|twoja|twoje|wy|wam|was|masz|jesteś|możesz|wiesz|idziesz|chcesz|będziesz|\w+(?:łeś|łaś|liście|łyście)|ktoś|kto|idziemy|spotykamy|jutro|wczoraj|wieczorem|weekend|obiad|kawę|serio|naprawdę|bot|haha+|ludzie",
+)
+TURKISH = _wording(
+    "ama ancak bana ben beni benim bir bu bunu bunun da daha de değil diye en gibi hem her için ile iki ise mı mi mu mü ne o olan olarak oldu olur onu peki sonra şey şu tüm var ve veya ya yok çok",
+    asks=r".*?\b(?:nasıl (?!sın|gidiyor)|nasıl$|nedir|nerede|nereden|nereye|ne zaman|neden|niçin|niye|hangi|kaç|ne kadar|ne demek|ne işe yarar)\w*",
+    may_ask=r".*\b(?:m[ıiuü](?:y[ıiuü]m|y[ıiuü]z|d[ıiuü]r)?)",
+    requests=r"(?:\S+ ){0,8}(?:açıkla\w*|anlat\w*|örnek ver\w*|listele\w*|özetle\w*|göster\w*)",
+    personal=r"sen|sana|seni|senin|siz|size|sizin|sizde|m[ıiuü]s[ıiuü]n(?:[ıiuü]z)?|\w+[dt][ıiuü]n(?:[ıiuü]z)? m[ıiuü]|kim|kimse|beyler|arkadaşlar|yarın|dün|akşam|hafta sonu|öğle yemeği|kahve|gerçekten mi|cidden|haha+|bot",
+)
+RUSSIAN = _wording(
+    "а бы в вот все да для до его если есть ещё же за и из или их к как ко ли мне на надо не нет но ну о он она они от по под при с так там то тоже только у уже что это этот я",
+    asks=r"(?:а |и |но |ну |привет |ок )?(?:как (?!раз|обычно|дела|же|ты|вы|прошл)\S+|что (?:такое|значит|делать|делает|означает|будет если|будет, если)|где (?!ты|вы)\S+|когда \S+|почему \S+|зачем \S+|как(?:ой|ая|ие|ое|ов|ова|овы) \S+|сколько \S+|куда \S+|откуда \S+|можно ли|нужно ли|есть ли|чем отличается\S*|поддерживает\S*|можно|нужно|чем \S+)",
+    may_ask=r"(?:а |и |но )?(?:есть|это|работает|существует|надо|на как\S+|в как\S+|с как\S+ верс\S+|до какого|под как\S+)",
+    requests=r"(?:пожалуйста )?(?:ты )?(?:можешь |можете |мог бы ты )?(?:объясни\S*|расскажи\S*|покажи\S*|показать|объяснить|рассказать|опиши\S*|приведи\S*|сравни\S*|перечисли\S*) \S+|(?:ищу|хочу узнать|не понимаю как|не могу понять)",
+    personal=r"ты|тебя|тебе|тобой|твой|твоя|твои|твоё|твою|вы|вам|вас|ваш\w*|кто|кто-нибудь|кто-то|ребята|ребят|мы|пойдём|пойдем|завтра|вчера|вечером|выходн\w+|обед|кофе|серьёзно|серьезно|правда|с каких пор|бот|аха\w*|хаха\w*",
+)
+GREEK = _wording(
+    "από για δεν είναι έχει η και με μια μου να ο οι όχι που σε στη στην στο στον τα τη την της τι το τον του των αυτό",
+    asks=r"(?:και |αλλά |γεια )?(?:πώς (?!είσαι|πάει|τα πας)\S+|τι (?:είναι|σημαίνει|κάνει|γίνεται αν|πρέπει)|πού (?!είσαι|πας)\S+|πότε \S+|γιατί \S+|ποι(?:ο|α|ος|ες|οι|ον) \S+|πόσ(?:ο|α|η|ες|οι) \S+|υπάρχει|μπορώ|πρέπει)",
+    may_ask=r"(?:και |αλλά )?(?:είναι|έχει|λειτουργεί|υποστηρίζει|χρειάζεται|σε ποι\S+|από πότε|μέχρι πότε|πως)",
+    requests=r"(?:μπορείς να )?(?:μου )?(?:εξήγησ\S*|εξηγήσεις|δείξε|δείξεις|περίγραψε|πες) \S+|ψάχνω|θέλω να μάθω",
+    personal=r"εσύ|εσένα|σου|εσείς|σας|τελείωσες|έκανες|έχεις|είσαι|θέλεις|μπορείς|έρχεσαι|δοκίμασες|πήγες|κανείς|κάποιος|ποιος έχει|παιδιά|αύριο|χθες|απόψε|καφέ|αλήθεια|σοβαρά|το bot",
+)
+CHINESE = _wording(
+    "",
+    asks=r"怎么(?!了|样[？?]?$|回事[？?]?$|会这样)|怎样|如何|什么是|是什么|什么意思|哪里|哪儿|在哪|为什么(?!.{0,1}$)|为何|多少|多久|多长|多大|哪个|哪些|哪种|能不能|可不可以|是否|有没有|什么时候|有什么|区别",
+    may_ask=r"吗|呢|么[？?]|能|可以|支持|需要",
+    requests=r"(?:请|请你|你能|你可以|能不能|可以)?(?:帮我|给我)?(?:解释|说明|介绍|举个例子|举例|列出|告诉我)",
+    personal=r"你|您|大家|谁|咱|我们(?:去|见|吃|约|走|聚)|一起|明天|昨天|今晚|周末|吃饭|午饭|咖啡|真的吗|哈哈|机器人(?:真|好|又)|同学们",
+)
+JAPANESE = _wording(
+    "",
+    asks=r"どうやって|どうすれば|どうしたら|どのように|方法|とは(?!いえ|思)|何(?:が|を|の|で|です|か|ですか|個|回|時間)|どこ(?:で|に|から|です)|いつ(?:まで|から使|です)|なぜ|どの|どれ|いくつ|いくら|できますか|ありますか|必要ですか|違い|サポートされて|対応して",
+    may_ask=r"ですか|ますか|ません?か|は[？?]|でしょうか|可能",
+    requests=r"教えて(?:ください|下さい|ほしい|$)|もう少し詳しく|説明して|例を(?:見せて|示して|挙げて)|知りたい|まとめて",
+    personal=r"あなた|きみ|君(?:は|も|の)|お前|みんな|皆さん|誰|だれ|\w+(?:さん|くん|ちゃん)(?:は|も|、|の|$)|終わった|来る[？?の]|やった[？?の]|した[？?]|行く[？?の]|行かない|できた[？?]|大丈夫[？?]|明日|昨日|今夜|週末|ランチ|コーヒー|本当[？?に]|マジ|まじ|ボット(?:すご|は|が)|笑$|ｗ|草$|一緒に",
+)
+KOREAN = _wording(
+    "",
+    asks=r"어떻게(?! 지내| 생각)|무엇|뭔가요|뭐예요|뭐죠|무슨 (?:뜻|차이|버전|파일)|어디(?:서|에서|에 있)|언제(?:까지| 나오| 마감)|왜 .|어느|어떤|얼마|몇|방법|차이|있나요|되나요|하나요|인가요|가능한가요|필요한가요|건가요|할 수 있",
+    may_ask=r"나요|까요|가요|습니까|는지",
+    requests=r"알려 ?(?:줘|주|달)|설명해|예를 들어|예시|보여 ?(?:줘|주)|정리해|궁금",
+    personal=r"(?:^|\s)(?:너|넌|니|네|너희|니가|네가)(?:는|도|가|의|한테)?(?:\s|$)|당신|누구|누가|우리|여러분|다들|[가-힣]{2,4}(?:씨|님)[ ,은는도]|[가-힣]{1,3}[아야],|했어|왔어|갈래|할래|갈까|먹을|됐어|끝났어|내일|어제|오늘 저녁|주말|점심|커피|진짜[?？요]|정말[?？요]|ㅋㅋ|ㅎㅎ|봇이",
+)
+ARABIC = _wording(
+    "",
+    asks=r"كيف (?!حال|الحال)|كيفية|وكيف|ما هو|ما هي|ماهو|ماهي|ما الفرق|ما معنى|ماذا (?:يعني|يحدث|أفعل)|أين (?!أنت|انت)|متى (?:ي|ت|موعد|آخر)|لماذا|كم |أي (?:إصدار|ملف|نوع)|هل (?:يوجد|يمكن(?!ك)|هناك|يدعم|يعمل|تعمل|يجب|أحتاج|أستطيع|من الممكن)",
+    may_ask=r"هل |ما |ماذا|وماذا",
+    requests=r"اشرح|وضح|أعطني|اعطني|أخبرني|اذكر|هل يمكنك (?:أن )?(?:تشرح|شرح|توضيح|توضح)|أريد أن أعرف",
+    personal=r"أنت(?:م|ِ)?(?:\s|$|؟)|انت(?:\s|$|؟)|عندك|معك|هل (?:أنهيت|انتهيت|فعلت|رأيت|جربت|ستأتي|تستطيع|لديك|عملت|كنت|ذهبت|حضرت)|من منكم|أحد(?:كم)?\s|مين|شباب|يا \S+|غدا|غدًا|أمس|الليلة|الغداء|قهوة|حقا|حقًا|جد[اً]*؟|هه+|البوت",
+)
+HINDI = _wording(
+    "",
+    asks=r"कैसे (?!हो|हैं)|क्या है|क्या होता|क्या होगा|क्या मतलब|कहाँ (?!हो)|कहां (?!हो)|कब (?:तक|है|होगा|आएगा)|क्यों (?:नहीं|होता|हो|है|आता|आ)|कौन ?-?स[ाीे]|कितन|किस (?:फ|व|त)|क्या .*(?:सकता|सकते|सकती|ज़रूरी|जरूरी|सपोर्ट)|क्या फर्क|अंतर",
+    may_ask=r"क्या |कैसे",
+    requests=r"समझाओ|समझाइए|समझाएं|बताओ|बताइए|बताएं|उदाहरण|जानना (?:है|चाहता|चाहती)",
+    personal=r"तुम|तू |तेर[ाीे]|आपने|आपक[ाीे]|आप (?:आ|क्या|कब|कहाँ)|कौन (?!सा|सी|से|-)|किसी(?:ने| को| के)|भाई|यार|दोस्त|हम लोग|चलो|कल |आज रात|वीकेंड|खाना|चाय|सच में|सच्ची|हाहा|बॉट",
+)
+SPACED = (
+    ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH, POLISH, TURKISH,
+)  # fmt: skip
+"""Languages in Latin letters, which are told apart by their common words."""
+SCRIPTS: tuple[tuple[Pattern, Wording], ...] = (
+    (re.compile(r"[\u3040-\u30ff]"), JAPANESE),
+    (re.compile(r"[\u4e00-\u9fff]"), CHINESE),
+    (re.compile(r"[\uac00-\ud7af]"), KOREAN),
+    (re.compile(r"[\u0400-\u04ff]"), RUSSIAN),
+    (re.compile(r"[\u0370-\u03ff]"), GREEK),
+    (re.compile(r"[\u0600-\u06ff]"), ARABIC),
+    (re.compile(r"[\u0900-\u097f]"), HINDI),
+)
+"""Languages that are known by their letters, each before those whose letters it uses as well."""
+
+THANKS = _words(
+    "thanks thank thx thnx ty tysm tyvm cheers appreciated danke dankeschön dank merci gracias grazie obrigado obrigada valeu vlw bedankt dankje dzięki dziękuję teşekkürler teşekkür sağol спасибо благодарю спс ευχαριστώ شكرا شكراً धन्यवाद शुक्रिया tack takk tak kiitos köszönöm díky děkuji mulțumesc hvala дякую תודה terima kasih arigato"
+)
+ACKNOWLEDGED = THANKS | _words(
+    "ok okay okey oki k kk okidoki alright right sure yes yeah yep yup yea ya no nope nah nice cool great good perfect awesome amazing excellent wonderful brilliant neat sweet super fine lovely lol lmao rofl xd haha hehe wow woah oh ah aha ahh ohh hm hmm hmmm mhm uh um got it gotcha understood i see makes sense that helps helped helpful worked works for the your help so much very a lot you u all again everyone everybody guys man mate bot team works now and is was that's it's brb np yw welcome no problem worries done noted congrats gg +1 "
+    "ja nein jo jep klar genau stimmt passt gut prima toll klasse danke dir euch vielen lieben sehr schön alles verstanden achso ach so "
+    "oui non d'accord daccord merci beaucoup super génial parfait top bien compris ah mdr ptdr "
+    "sí si vale claro muchas gracias perfecto genial bueno bien entendido listo jaja jajaja "
+    "sim não certo beleza muito obrigado obrigada perfeito entendi legal ótimo bom kkk kkkk "
+    "sì certo va bene perfetto capito mille grazie ottimo bello "
+    "nee prima mooi goed leuk begrepen dank je wel hartelijk "
+    "tak nie dobra spoko super jasne rozumiem bardzo dziękuję świetnie "
+    "tamam evet hayır harika süper anladım çok ederim eyvallah "
+    "да нет ага ок хорошо понятно понял поняла ясно отлично супер круто большое класс "
+    "ναι όχι εντάξει ωραία τέλεια κατάλαβα πολύ "
+    "شكرا جزيلا جزيلاً لك نعم لا تمام ممتاز حسنا حسناً فهمت "
+    "हाँ हां नहीं ठीक है अच्छा समझ गया गई बहुत आपका"
+)
+"""Words that take note of something, of which a whole message can consist."""
+THANKS_APART = re.compile(r"谢谢|多谢|感谢|ありがと|助かりま|감사|고마워|고맙|ขอบคุณ")
+ACKNOWLEDGED_APART = re.compile(
+    r"(?:谢谢|多谢|感谢|非常|你们?|您|大家|啦|了|哈|好的?|嗯|收到|明白|懂|可以|行|厉害|太|棒|ありがとう?|ございま(?:す|した)|助かりました|なるほど|了解(?:です|しました)?|はい|わかりました|おけ|すごい|ですね?|感謝|감사(?:합니다|해요)?|고마워요?|고맙습니다|네|넵|예|알겠(?:습니다|어요)|좋(?:아요|네요)|대박|오|ㅋ|ㅎ|정말|진짜)+"
+)
+COMPLAINT = re.compile(
+    r"(?<!\w)(?:but|still|doesn't|didn't|not|error|fails?|can't|cannot|won't|aber|mais|pero|mas|ma|maar|ale|но|ama)(?!\w)"
+)
+REACTION = re.compile(
+    r"(?:(?:oh|ah|wait|hm+|um|uh|wow|ok|and|so|echt|ach|ah|a|et|y|e|en|и|но|да) )*(?:really|seriously|srsly|for real|what|huh|wtf|eh|right|is it|is that so|is that true|no way|since when|are you sure|you sure|sure|why not|says who|who says|true|and|so what|or|echt|wirklich|im ernst|seit wann|ach ja|stimmt das|vraiment|sérieux|ah bon|depuis quand|en serio|de verdad|desde cuándo|sério|é mesmo|mesmo|davvero|sul serio|da quando|da quando|serio|naprawdę|od kiedy|gerçekten mi|cidden mi|ne zamandan beri|серьёзно|серьезно|правда|с каких пор|αλήθεια|σοβαρά|echt waar|sinds wanneer|真的|是吗|真的吗|真的假的|什么|啊|本当|本当に|ほんと|まじ|マジ|マジで|え|いつから|진짜|진짜요|정말|정말요|حقا|حقًا|منذ متى|सच|सच में|कब से)(?: really| though)?"
+)
+NOT_NAMES = _words(
+    "ok okay hey hi hello hallo so well also sorry thanks danke merci gracias and but yes no yeah anyway btw fyi question quick frage pregunta domanda pergunta vraag pytanie please also now then first second finally again und aber also oui non sí sì bonjour salut ciao hola olá oi hoi cześć hej bot footnote edit update ps note actually basically hmm oh ah wow great nice cool perfect right alright guys all everyone windows linux macos python docker help"
+)
+"""Words with which messages begin, in front of a comma or colon, that are nobody's name."""
