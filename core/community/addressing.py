@@ -52,7 +52,7 @@ _NAMED_LAST = re.compile(r"^[^,]*,\s*(?P<name>[^\W\d_][\w'’-]+)\W*$")
 _SPOKEN_TO = re.compile(r"(?<!\w)@[^\W\d_][\w.-]*")
 _OPENERS = re.compile(
     r"^(?:(?:so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thanks|thank you|thx|ah|oh|hm+|um+|wait"
-    r"|(?:quick |one more |another )?question|one more thing|btw|by the way|just wondering|bot|footnote|all|there"
+    r"|(?:quick |one more |another |next )?question|one more thing|btw|by the way|just wondering|bot|footnote|all|there"
     r"|everyone)[\s,:;.!–—-]+)+"
 )
 _LAUGHTER = re.compile(r"(?:[hjx]+[aeoiае]+){1,40}[hjx]*|k+|l+o+l+|1")
@@ -152,20 +152,16 @@ def _wordings(sentence: str) -> tuple[Wording, ...]:
 def _asks(sentence: str, *, is_marked: bool) -> bool:
     """Return whether a sentence is put as a question, or wishes for what a bot can do."""
     wordings = _wordings(sentence)
-    is_put = any(each.asks.search(sentence) or _requests(sentence, each) for each in wordings)
+    clauses = [sentence, *(rest.strip() for _, _, rest in [sentence.partition(", ")] if rest)]
+    is_put = any(each.asks.search(clause) or each.requests.match(clause) for each in wordings for clause in clauses)
     return is_put or (is_marked and any(each.may_ask.search(sentence) for each in wordings))
-
-
-def _requests(sentence: str, wording: Wording) -> bool:
-    return bool(wording.requests.match(sentence))
 
 
 def _is_personal(sentence: str) -> bool:
     """Return whether a sentence speaks to a person, of what they do, have or plan, or of whoever else is there."""
     for wording in _wordings(sentence) or (ENGLISH,):
-        rest = wording.general.sub(" ", sentence)
-        if found := wording.requests.match(rest):
-            rest = rest[found.end() :]
+        found = wording.requests.match(sentence)
+        rest = sentence[found.end() :] if found else wording.general.sub(" ", sentence)
         if wording.personal.search(rest):
             return True
     return False
@@ -177,6 +173,9 @@ def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool) -> boo
         return False
     if follows_answer and is_marked:
         return True
+    wordings = _wordings(sentence)
+    if not follows_answer and any(each.chatty.search(sentence) for each in wordings):
+        return False
     return _asks(sentence, is_marked=is_marked) and _has_subject(sentence)
 
 
@@ -186,7 +185,5 @@ def _has_subject(sentence: str) -> bool:
     if not any(wording.common for wording in wordings):
         return len(_WORD_OF_ANY_SCRIPT.findall(sentence)) >= _SHORTEST_APART
     words = _words(sentence)
-    telling = min(sum(word not in wording.common for word in words) for wording in wordings if wording.common)
-    is_vague = re.match(r"(?:is|was|does|did|has|do|are|were) (?:it|that|this|they|these|those|the)\b", sentence)
-    needed = 2 if is_vague else 1
-    return telling >= needed and len(words) >= _SHORTEST
+    telling = [word for word in words if not any(word in wording.common for wording in wordings)]
+    return any(not word.isdecimal() for word in telling) and len(words) >= _SHORTEST

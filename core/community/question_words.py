@@ -20,7 +20,8 @@ class Wording:
     `common` are words that say nothing of a subject; none where words are not apart. A sentence `asks` by how it begins,
     or anywhere where the language puts that anywhere; one that `may_ask` does so with a question mark only. `requests`
     are what one would have a bot do, and `general` is a "you" that means anybody. What is `personal` is said to a
-    person, of what they do, have or plan, or to whoever else is there.
+    person, of what they do, have or plan, or to whoever else is there. What is `chatty` may well be a question, but goes
+    on from what people have just said, tells of what happened, or makes plans.
     """
 
     common: frozenset[str]
@@ -28,6 +29,7 @@ class Wording:
     may_ask: Pattern
     requests: Pattern
     personal: Pattern
+    chatty: Pattern
     general: Pattern
 
 
@@ -35,24 +37,26 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _wording(common: str, *, asks: str, may_ask: str, requests: str, personal: str, general: str = "(?!)") -> Wording:
+def _wording(common: str, **patterns: str) -> Wording:
     """Return a language; where its words stand apart, of which some are common, questions begin with what asks."""
-    if common:
-        asks, may_ask, requests = (rf"^(?:{each})(?!\w)" for each in (asks, may_ask, requests))
-        personal = rf"(?<!\w)(?:{personal})(?!\w)"
-    compiled = (re.compile(each) for each in (asks, may_ask, requests, personal, general))
-    return Wording(_words(common), *compiled)
+    patterns.setdefault("general", "(?!)")
+    for name in ("asks", "may_ask", "requests") if common else ():
+        patterns[name] = rf"^(?:{patterns[name]})(?!\w)"
+    for name in ("personal", "chatty") if common else ():
+        patterns[name] = rf"(?<!\w)(?:{patterns[name]})(?!\w)"
+    return Wording(common=_words(common), **{name: re.compile(each) for name, each in patterns.items()})
 
 
 # Each line below is one list; breaking it would hide that.
 # ruff: noqa: E501
 ENGLISH = _wording(
-    "a an and any are as at be been being but by can could did do does doing done for from get go going got had happen happened happening happens has have here how i if in is it it's its just like many me mean means much my need no not now of on one or please should so some still that that's the them then there these they thing things this those to too up us was we were what what's when where which who why will with without work working works would wrong yes yet you your",
-    asks=r"how (?:do|does|can|could|should|would|to|is|are|long|much|many|often|big|large|small|fast|far|old)|what(?:'s| is| are| does| do| did| happens| about| if| kinds? of| types? of| should| can| would| \w+ (?:is|are|do|does|can|should))|where(?:'s| is| are| can| do| does| should)|why (?:is|are|does|do|did|can't|cannot|won't|doesn't|don't|isn't|aren't|can|would|should)|when (?:is|are|does|do|will|should|can)|which \w+(?: \w+)? (?:is|are|do|does|can|should|has|have)|which (?:is|are|of)|(?:is|are) there|(?:can|do|should|may|must|could|am) i|do we (?:need|have)|can we use|who (?:do i|can i|should i|is responsible|is in charge|maintains|wrote)|whose|any (?:way|chance|example|idea how) (?:to|of|that)",
+    "a an and any are as at be been being but by can could did do does doing done for from get go going got had happen happened happening happens has have here how i if in is it it's its just like many me mean means much my need no not now of on one or please should so some still that that's the them then there these they thing things this those to too up us was we were what what's when where which who why will with without work working works would wrong yes yet you your ok okay take takes say says see know think want try look looks feel come goes other another better best worse new next left best sure really",
+    asks=r"how (?:do|does|can|could|should|would|to|is|are|long|much|many|often|big|large|small|fast|far|old)|what(?:'s| is| are| does| do| did| happens| about| if| kinds? of| types? of| should| can| would| \w+ (?:is|are|do|does|can|should))|where(?:'s| is| are| can| do| does| should)|why (?:is|are|does|do|did|can't|cannot|won't|doesn't|don't|isn't|aren't|can|would|should)|when (?:is|are|does|do|will|should|can)|which \w+(?: \w+)? (?:is|are|do|does|can|should|has|have)|which (?:is|are|of)|(?:is|are) there|(?:do|may|must|am) i|(?:can|could|should) i (?!come|join|borrow|have|see|sit|call|ask|say|tell|bring|help|get a|go|leave|be|buy|take)\w+|do we (?:need to|have to)|can we use|who (?:do i|can i|should i|is responsible|is in charge|maintains|wrote)|whose|any (?:way|example) (?:to|of)",
     may_ask=r"is|are|does|do|can|could|will|would|should|must|what|how|where|when|why|which|any|in which|on which|for which|from where|to what|at what|since which|until when",
-    requests=r"(?:please )?(?:explain|describe|summari[sz]e|compare|define|list|show me|tell me (?:about|how|what|why|where|which|when|more)|give me (?:an? (?:example|list|overview|summary|link)|examples|more)|walk me through|help me (?:with|understand|install|set up|to)|point me to|remind me (?:how|what|where))|(?:please )?(?:can|could|would|will) you (?:please |maybe |also |just |briefly |quickly )*(?:explain|describe|show|tell|summari[sz]e|compare|define|list|elaborate|clarify|give (?:me )?(?:an? |some |more )?(?:example|examples|details|overview|list|summary|link|steps)|provide|walk me|point me|remind me|help me (?:with|understand|to))|i (?:need|want|would like|'d like) to (?:know|understand|learn)|(?:i'm|i am) (?:looking for|trying to find)|i (?:don't|do not) (?:understand|know) (?:how|what|where|why|which)|i wonder (?:how|what|where|why|which|whether|if)|(?:do you|does it) (?:know|support|say)",
+    requests=r"(?:please )?(?:explain|describe|summari[sz]e|compare|define|list|show me|tell me (?:about|how|what|why|where|which|when|more)|give me (?:an? (?:example|list|overview|summary|link)|examples|more|the exact)|walk me through|help me (?:with|understand|install|set up|to)|point me to|remind me (?:how|what|where))|(?:please )?(?:can|could|would|will) you (?:please |maybe |also |just |briefly |quickly )*(?:explain|describe|show|tell|summari[sz]e|compare|define|list|elaborate|clarify|give (?:me )?(?:an? |some |more |further )?(?:example|examples|details?|information|overview|list|summary|link|steps)|provide|walk me|point me|remind me|help me (?:with|understand|to))|i (?:need|want|would like|'d like) to (?:know|understand|learn)|(?:i'm|i am) (?:looking for|trying to find)|i (?:don't|do not) (?:understand|know) (?:how|what|where|why|which)|i wonder (?:how|what|where|why|which|whether|if)|(?:do you|does it) (?:know|support|say)",
     general=r"(?:how (?:do|can|would|should|could) you (?!like|feel|know|want|guys|think|all|mean)|\b(?:if|when|once|after|before|unless|while|until) you\b|\bthank you\b)",
-    personal=r"you|u|ur|your|yours|yourself|you(?:'|’)(?:re|ve|ll|d)|y'?all|ya|guys|folks|anyone|anybody|someone|somebody|everyone|everybody|nobody|who(?:'s)?(?: else)?(?! (?:do i|can i|should i|is responsible|is in charge|maintains|wrote))|he|she|him|her|his|hers|dude|bro|mate|let'?s|shall we|should we|are we|were we|did we|didn't we|have we|can we (?!use)|could we|we (?:meet|go|talk|call|meeting|going)|when do we meet|tomorrow|tonight|yesterday|weekend|lunch|coffee|dinner|beer|beers|party|later today|last night|last week|this (?:bot|thing even)|the bot|that bot|i join|join us|come along|my (?:turn|place|desk|cable|laptop bag)|wanna|gonna|(?:is|isn't) that what|lol|lmao|rofl|haha+|wtf|omg|damn|coming|joining|around",
+    personal=r"you|u|ur|your|yours|yourself|you(?:'|’)(?:re|ve|ll|d)|y'?all|ya|guys|folks|anyone|anybody|someone|somebody|everyone|everybody|nobody|who(?:'s)?(?: else)?(?! (?:do i|can i|should i|is responsible|is in charge|maintains|wrote))|he|she|him|her|his|hers|dude|bro|mate|let'?s|shall we|should we|are we|were we|did we|didn't we|have we|can we(?! use)|could we|we (?:meet|go|talk|call|meeting|going)|when do we meet|tomorrow|tonight|yesterday|weekend|lunch|coffee|dinner|beer|beers|party|later today|last night|last week|(?:is|does|did|has|can|who|why|what) (?:this|the|that) bot|(?:this|the|that) bot (?:is|does|just|even|actually|always|never|can|can't|didn't|got|did|doing)|i join|join us|come along|my (?:turn|place|desk|cable|laptop bag)|wanna|gonna|(?:is|isn't) that what|lol|lmao|rofl|haha+|wtf|omg|damn|coming|joining|around",
+    chatty=r"(?:did|was|were|had|said|happened|went|going|meant|told)|right now|now|today|still|yet|already|anymore|so far|so (?:funny|late|slow|quiet|long)|over there|next week|this week|what time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:to|for|with) me|^(?:why|when|how|where|what) (?:is|are|does|do|can|will|would|should|has|have) (?:it|this|that|they|these|those)|^(?:is|are|does|do|can|will|would|could|should|has|have) (?:it|this|that|they|these|those) (?!possible|support|allowed|compatible|required|work with|run on)\w+|^why (?:not|bother)|^what(?:'s| is| are) the \w+$|^(?:what(?:'s| is)|where(?:'s| is)) (?:the|that|this) (?:\w+ )?(?:plan|weather|link|error|message|room|password|score|deal|point|story|status|problem|issue|matter|news|group|time|joke|address|file|thing|stuff)|^(?:what|how) about|^what if|^which one|^how (?:is|are) (?:the|that|it|things|everything|life) (?!.*(?:ed|en|set|done|made|built|sent|kept|paid|run)$)|any (?:idea|ideas|luck|news|update|updates|plans|chance|suggestions|thoughts|volunteers)|people|weather|wifi|food|movie|game|boss|prof|professor|ta|tutor|teacher|lecturer|class|lecture|party|birthday|holiday|train|bus|seats?|slides|demo|meeting|standup|call|pr|your|ours|mine|too|either|instead|other (?:one|group|team|guy|guys)",
 )
 GERMAN = _wording(
     "aber alle als am an auch auf aus bei bin da dann das dass dem den denn der des die doch ein eine einen einer es es? etwas für gibt habe haben hat hier ich ihr im in ist ja kann kein keine mal man mehr mein meine mir mit muss nach nicht noch nur oder ohne schon sich sie sind so um und unter vom von vor war warum was wenn wer werden wie wird wo wann zu zum zur über",
@@ -60,6 +64,7 @@ GERMAN = _wording(
     may_ask=r"(?:und |aber |also )?(?:ist|sind|kann|kann man|könnte|muss|müssen|darf|soll|sollte|funktioniert|geht|läuft|braucht|brauche|hat|wird|werden|unterstützt|reicht|gilt|existiert|in welche[rsmn]?|seit wann|ab wann|bis wann|auf welche[rsmn]?|unter welche[rsmn]?)",
     requests=r"(?:kannst|könntest|würdest) du (?:\w+ ){0,6}(?:erklären|zeigen|beschreiben|sagen|nennen|zusammenfassen|erläutern|auflisten)|(?:bitte )?(?:erkläre?|zeige?|beschreibe?|nenne?|vergleiche?|erläutere?|liste?) (?:mir |uns |bitte |die |den |das |alle )\w+|ich (?:suche|möchte wissen|will wissen|verstehe nicht)",
     personal=r"du|dir|dich|dein\w*|euch|euer|eure\w*|ihr (?:habt|seid|kommt|wollt|geht)|(?:habt|seid|kommt|wollt|geht|könnt) ihr|hast|bist|kannst|willst|kommst|warst|weißt|musst|hattest|jemand|wer|er|wollen wir|sollen wir|treffen wir|gehen wir|treffen|heute abend|gestern|wochenende|mittagessen|kaffee|feierabend|leute|echt jetzt|der bot|haha+|lol",
+    chatty=r"hat (?:das|es|der|die|dein|schon)|war|waren|hatte|ging|gesagt|passiert|geklappt|heute|gerade|jetzt|noch immer|uhr|[a-zäöüß]+t ihr|bei (?:mir|dir|euch|uns)|für (?:mich|dich|euch)|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|tutor|prof|dozent|vorlesung|klausur heute|raum|zug|bus|chef|wetter|das da|der da|eigentlich so|(?!müss|könn|dürf)\w+en wir|mir|uns",
 )
 FRENCH = _wording(
     "a au aux avec c ce ces cette d dans de des du elle en est et faire il j je l la le les ma mais me mes moi mon n ne on ou où par pas plus pour qu que qui quoi s sa sans se si son sont sous sur un une y à ça être",
@@ -67,6 +72,7 @@ FRENCH = _wording(
     may_ask=r"(?:et |mais |alors )?(?:on peut|il faut|il y a|ça (?:marche|fonctionne)|je (?:peux|dois)|est[ -]il|y a|le|la|les|dans quel\w*|sur quel\w*|depuis quel\w*|jusqu['’]à quand)",
     requests=r"(?:peux[ -]tu|tu peux|pouvez[ -]vous|pourrais[ -]tu|pourriez[ -]vous) (?:[\w'’-]+ ){0,5}(?:m['’]|l['’])?(?:expliquer|montrer|donner|décrire|dire|résumer|lister)|(?:explique|expliquez|montre|montrez|donne|donnez|décris|décrivez|résume|résumez|liste)(?:[ -]moi)? \w+|je (?:cherche|voudrais savoir|ne comprends pas)",
     personal=r"tu|te|toi|t['’]\w+|ton|ta|tes|vous|votre|vos|es[ -]tu|as[ -]tu|on se (?:voit|retrouve|capte)|on (?:va|mange|y va)|quelqu['’]un|qui (?:a|est|vient|veut|peut)|les gars|demain|hier|ce soir|week[ -]end|déjeuner|café|ah bon|mdr|ptdr|le bot",
+    chatty=r"a (?:dit|marché|fait)|c['’]était|était|s['’]est passé|aujourd['’]hui|maintenant|en ce moment|quelle heure|pour (?:moi|toi|vous)|chez (?:toi|vous|moi)|prof|cours|réunion|salle|train|bus|météo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|\w+ons[ -]nous",
 )
 SPANISH = _wording(
     "a al aquí con como cuando de del el ella en es esa ese eso esta este esto está están ha hay la las le lo los mas me mi muy más no o para pero por que qué se ser si sin sobre son su sus también un una y ya yo",
@@ -74,13 +80,15 @@ SPANISH = _wording(
     may_ask=r"(?:y |pero )?(?:es|hay|existe|está|son|necesito|hace falta|sirve|soporta|funciona|como|que|cual|donde|cuando|por que|se|en qué|a qué|con qué|desde qué|hasta cuándo|el|la|los|las)",
     requests=r"(?:me |nos )?(?:puedes|podrías|puede|podría) (?:\w+ ){0,4}?(?:explicar\w*|mostrar\w*|dar\w*|decir\w*|describir\w*|resumir\w*)|(?:explica|explícame|explique|muestra|muéstrame|dime|dame|describe|resume|lista) \w+|(?:busco|quiero saber|no entiendo)",
     personal=r"tú|tu|tus|te|ti|contigo|usted|ustedes|vosotros|os|has|tienes|puedes|quieres|vienes|estás|eres|sabes|vas|crees|(?!existe|consiste|contraste|insiste|resiste)\w+(?:aste|iste)|alguien|quién(?:es)?|quedamos|vamos|nos vemos|mañana|ayer|esta noche|finde|almorzar|comer|café|en serio|(?:ja){2,}\w*|el bot|chicos",
+    chatty=r"\w+ó|fue|era|dijo|hoy|ahora|qué hora|para (?:mí|ti)|a (?:mí|ti)|profe|profesor|clase|reunión|tren|bus|clima|lunes|martes|miércoles|jueves|viernes|sábado|domingo|\w+mos",
 )
 PORTUGUESE = _wording(
     "a ao aos as com como da das de do dos e ela ele em eu essa esse esta este está foi há isso isto já la lo mais mas me meu minha muito na nas no nos não o os ou para pela pelo por pra que se sem ser sobre são só também tem um uma é",
-    asks=r"(?:e |mas |então |oi |ok |olá )?(?:como (?:eu|faço|fazer|se|posso|fa[zç]\w*|funciona|instal\w+|configur\w+|atualiz\w+)|o que (?:é|são|significa|acontece|faz|preciso)|onde (?:fica|encontro|posso|está|estão|eu|é)|quais? (?:é|são|a|o|os|as|\w+)|quant[oa]s? \w+|por ?qu[eê] (?:o|a|não|isso|meu|minha)|existe alguma?|dá para|tem como|posso|preciso|devo)",
+    asks=r"(?:e |mas |então |oi |ok |olá )?(?:como (?:eu|faço|fazer|se|posso|fa[zç]\w*|funciona|instal\w+|configur\w+|atualiz\w+)|o que (?:é|são|significa|acontece|faz|preciso)|onde (?:fica|encontro|posso|está|estão|eu|é)|qua(?:l|is) (?:\w+)|quant[oa]s? \w+|por ?qu[eê] (?:o|a|não|isso|meu|minha)|existe alguma?|dá para|tem como|posso|preciso|devo)",
     may_ask=r"(?:e |mas )?(?:é|há|tem|dá|funciona|existe|são|como|que|quando|onde|por que|o|a|os|as|no|na|suporta|em que|até quando|desde quando)",
     requests=r"(?:você |vc )?(?:pode|poderia|consegue) (?:\w+ ){0,4}?(?:explicar|mostrar|dar|dizer|descrever|resumir|listar)|(?:me )?(?:explique|explica|mostre|mostra|descreva|diga|liste|resuma) \w+|(?:procuro|quero saber|não entendi)",
     personal=r"você|vocês|vc|vcs|tu|te|teu|tua|contigo|conseguiu|terminou|fez|tentou|alguém|quem|a gente|bora|vamos|amanhã|ontem|hoje à noite|fim de semana|almoçar|almoço|café|sério|kk+|rs+|o bot|galera|pessoal",
+    chatty=r"deu|foi|era|disse|falou|rolou|\w+ou|hoje|agora|que horas|pra (?:mim|você)|aí|aula|reunião|prof|professor|ônibus|tempo lá|segunda|terça|quarta|quinta|sexta|sábado|domingo|\w+mos",
 )
 ITALIAN = _wording(
     "a ai al alla anche c che chi ci come con cos cosa da dal dei del della di e ed fa gli ha ho i il in io l la le lo ma me mi mio nel nella no non o per perché più qui quello questo se si sono su sul un una uno è",
@@ -88,6 +96,7 @@ ITALIAN = _wording(
     may_ask=r"(?:e |ma )?(?:è|c['’]è|ci sono|funziona|esiste|bisogna|serve|sono|supporta|come|cosa|che|quando|perché|quale|il|la|in quale|da quando|fino a quando|su)",
     requests=r"(?:mi |ci )?(?:puoi|potresti|può|potrebbe) (?:\w+ ){0,4}?(?:spiegar\w*|mostrar\w*|dar\w*|dir\w*|descrivere|riassumere|elencare)|(?:spiega\w*|mostra\w*|dammi|dimmi|descrivi|elenca|riassumi) \w+|(?:cerco|vorrei sapere|non capisco)",
     personal=r"tu|ti|te|tuo|tua|tuoi|tue|hai|sei|vieni|puoi|vuoi|sai|riesci|stai|avete|siete|voi|vi|qualcuno|chi|ci vediamo|andiamo|domani|ieri|stasera|weekend|pranzo|caffè|davvero|ragazzi|ahah\w*|il bot",
+    chatty=r"è (?:andat|success|stat)\w*|ha (?:detto|fatto|funzionato)|era|oggi|adesso|ora|che ora|per (?:me|te|voi)|prof|lezione|riunione|treno|autobus|tempo fa|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|\w+iamo",
 )
 DUTCH = _wording(
     "aan al alle als bij dan dat de deze die dit door een en er gaat geen heb hebben heeft het hier hoe ik in is je kan maar me met mij mijn moet naar niet nog nu of om onder ook op over te tot uit van voor wat we wel werkt worden wordt ze zijn zo",
@@ -96,6 +105,7 @@ DUTCH = _wording(
     requests=r"(?:kun|kan|zou) (?:je|jij|u) (?:\w+ ){0,5}(?:uitleggen|laten zien|beschrijven|vertellen|geven|samenvatten|noemen)|(?:leg|toon|laat|beschrijf|vertel|geef|vergelijk|noem) (?:me |mij |uit |het |de )?\w+|ik (?:zoek|wil weten|begrijp niet)",
     general=r"(?:hoe|waar|wanneer) (?:kan|kun|moet|kon) je\b",
     personal=r"jij|je|jou|jouw|jullie|u|uw|iemand|wie|hij|zullen we|gaan we|morgen|gisteren|vanavond|weekend|lunch|koffie|echt waar|de bot|jongens|haha+",
+    chatty=r"was|waren|had|heeft (?:hij|zij|ze)|ging|gezegd|gebeurd|gelukt|vandaag|nu|hoe laat|bij (?:jou|jullie|mij|ons)|voor (?:jou|mij)|prof|docent|college|trein|bus|weer daar|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|(?!moet|kunn|mog)\w+en we",
 )
 POLISH = _wording(
     "a ale bez by być co czy dla do gdy go i ich jak jako jest je już ma mam mi mnie może można na nie niż o od po pod przez przy się są ta tak tam te to tu tylko w we z za ze że żeby",
@@ -103,6 +113,7 @@ POLISH = _wording(
     may_ask=r"(?:a |i )?(?:da się|można|mogę|muszę|jest|są|działa|istnieje|w jak\w+|od kiedy|do kiedy|na czym|w któr\w+)",
     requests=r"(?:czy )?(?:możesz|mógłbyś|mogłabyś) (?:\w+ ){0,4}?(?:wyjaśnić|pokazać|opisać|podać|powiedzieć|wytłumaczyć|wymienić)|(?:wyjaśnij|pokaż|opisz|podaj|powiedz|wytłumacz|porównaj|wymień) \w+|(?:szukam|chcę wiedzieć|nie rozumiem)",
     personal=r"ty|ci|cię|ciebie|tobie|twój|twoja|twoje|wy|wam|was|masz|jesteś|możesz|wiesz|idziesz|chcesz|będziesz|\w+(?:łeś|łaś|liście|łyście)|ktoś|kto|idziemy|spotykamy|jutro|wczoraj|wieczorem|weekend|obiad|kawę|serio|naprawdę|bot|haha+|ludzie",
+    chatty=r"było|był|była|\w{3,}(?:ł|ła|ło|li|ły)(?: się)?|dzisiaj|dziś|teraz|o której|u (?:ciebie|mnie|was)|dla (?:ciebie|mnie)|prof|wykład|zajęcia|spotkanie|pociąg|autobus|pogoda|poniedziałek|wtorek|środę|czwartek|piątek|sobotę|niedzielę|\w+my",
 )
 TURKISH = _wording(
     "ama ancak bana ben beni benim bir bu bunu bunun da daha de değil diye en gibi hem her için ile iki ise mı mi mu mü ne o olan olarak oldu olur onu peki sonra şey şu tüm var ve veya ya yok çok",
@@ -110,6 +121,7 @@ TURKISH = _wording(
     may_ask=r".*\b(?:m[ıiuü](?:y[ıiuü]m|y[ıiuü]z|d[ıiuü]r)?)",
     requests=r"(?:\S+ ){0,8}(?:açıkla\w*|anlat\w*|örnek ver\w*|listele\w*|özetle\w*|göster\w*)",
     personal=r"sen|sana|seni|senin|siz|size|sizin|sizde|m[ıiuü]s[ıiuü]n(?:[ıiuü]z)?|\w+[dt][ıiuü]n(?:[ıiuü]z)? m[ıiuü]|kim|kimse|beyler|arkadaşlar|yarın|dün|akşam|hafta sonu|öğle yemeği|kahve|gerçekten mi|cidden|haha+|bot",
+    chatty=r"\w+[dt][ıiuü](?:n|nız|k|lar|ler)?(?: m[ıiuü])?|sende|bende|bugün|şimdi|saat kaç|kaçta|hoca|ders|toplantı|otobüs|tren|hava|pazartesi|salı|çarşamba|perşembe|cuma|cumartesi|pazar|\w+[ae]l[ıi]m",
 )
 RUSSIAN = _wording(
     "а бы в вот все да для до его если есть ещё же за и из или их к как ко ли мне на надо не нет но ну о он она они от по под при с так там то тоже только у уже что это этот я",
@@ -117,6 +129,7 @@ RUSSIAN = _wording(
     may_ask=r"(?:а |и |но )?(?:есть|это|работает|существует|надо|на как\S+|в как\S+|с как\S+ верс\S+|до какого|под как\S+)",
     requests=r"(?:пожалуйста )?(?:ты )?(?:можешь |можете |мог бы ты )?(?:объясни\S*|расскажи\S*|покажи\S*|показать|объяснить|рассказать|опиши\S*|приведи\S*|сравни\S*|перечисли\S*) \S+|(?:ищу|хочу узнать|не понимаю как|не могу понять)",
     personal=r"ты|тебя|тебе|тобой|твой|твоя|твои|твоё|твою|вы|вам|вас|ваш\w*|кто|кто-нибудь|кто-то|ребята|ребят|мы|пойдём|пойдем|завтра|вчера|вечером|выходн\w+|обед|кофе|серьёзно|серьезно|правда|с каких пор|бот|аха\w*|хаха\w*",
+    chatty=r"было|был|была|\w{3,}(?:л|ла|ло|ли)(?:сь|ся)?|сегодня|сейчас|во сколько|у (?:тебя|меня|вас)|препод\w*|лекци\w+|пара|встреч\w+|поезд|автобус|погода|понедельник|вторник|среду|четверг|пятницу|субботу|воскресенье|\w{3,}(?:ем|им)(?:ся)?",
 )
 GREEK = _wording(
     "από για δεν είναι έχει η και με μια μου να ο οι όχι που σε στη στην στο στον τα τη την της τι το τον του των αυτό",
@@ -124,6 +137,7 @@ GREEK = _wording(
     may_ask=r"(?:και |αλλά )?(?:είναι|έχει|λειτουργεί|υποστηρίζει|χρειάζεται|σε ποι\S+|από πότε|μέχρι πότε|πως)",
     requests=r"(?:μπορείς να )?(?:μου )?(?:εξήγησ\S*|εξηγήσεις|δείξε|δείξεις|περίγραψε|πες) \S+|ψάχνω|θέλω να μάθω",
     personal=r"εσύ|εσένα|σου|εσείς|σας|τελείωσες|έκανες|έχεις|είσαι|θέλεις|μπορείς|έρχεσαι|δοκίμασες|πήγες|κανείς|κάποιος|ποιος έχει|παιδιά|αύριο|χθες|απόψε|καφέ|αλήθεια|σοβαρά|το bot",
+    chatty=r"ήταν|είπε|έγινε|σήμερα|τώρα|τι ώρα|μάθημα|λεωφορείο|καιρός|\w+ουμε|\w+άμε",
 )
 CHINESE = _wording(
     "",
@@ -131,6 +145,7 @@ CHINESE = _wording(
     may_ask=r"吗|呢|么[？?]|能|可以|支持|需要",
     requests=r"(?:请|请你|你能|你可以|能不能|可以)?(?:帮我|给我)?(?:解释|说明|介绍|举个例子|举例|列出|告诉我)",
     personal=r"你|您|大家|谁|咱|我们(?:去|见|吃|约|走|聚)|一起|明天|昨天|今晚|周末|吃饭|午饭|咖啡|真的吗|哈哈|机器人(?:真|好|又)|同学们",
+    chatty=r"了吗|过吗|了没|几点|现在|今天|老师|上课|开会|下班|天气|聚|这边|那边|这个吗|那个|刚才|怎么办",
 )
 JAPANESE = _wording(
     "",
@@ -138,6 +153,7 @@ JAPANESE = _wording(
     may_ask=r"ですか|ますか|ません?か|は[？?]|でしょうか|可能",
     requests=r"教えて(?:ください|下さい|ほしい|$)|もう少し詳しく|説明して|例を(?:見せて|示して|挙げて)|知りたい|まとめて",
     personal=r"あなた|きみ|君(?:は|も|の)|お前|みんな|皆さん|誰|だれ|\w+(?:さん|くん|ちゃん)(?:は|も|、|の|$)|終わった|来る[？?の]|やった[？?の]|した[？?]|行く[？?の]|行かない|できた[？?]|大丈夫[？?]|明日|昨日|今夜|週末|ランチ|コーヒー|本当[？?に]|マジ|まじ|ボット(?:すご|は|が)|笑$|ｗ|草$|一緒に",
+    chatty=r"何時|今日|今(?:は|から|どこ)|先生|授業|会議|集ま|天気|ました[かけ]?|でした|だった|したの|これ(?:は|、|で)|それ(?:は|、|で)",
 )
 KOREAN = _wording(
     "",
@@ -145,6 +161,7 @@ KOREAN = _wording(
     may_ask=r"나요|까요|가요|습니까|는지",
     requests=r"알려 ?(?:줘|주|달)|설명해|예를 들어|예시|보여 ?(?:줘|주)|정리해|궁금",
     personal=r"(?:^|\s)(?:너|넌|니|네|너희|니가|네가)(?:는|도|가|의|한테)?(?:\s|$)|당신|누구|누가|우리|여러분|다들|[가-힣]{2,4}(?:씨|님)[ ,은는도]|[가-힣]{1,3}[아야],|했어|왔어|갈래|할래|갈까|먹을|됐어|끝났어|내일|어제|오늘 저녁|주말|점심|커피|진짜[?？요]|정말[?？요]|ㅋㅋ|ㅎㅎ|봇이",
+    chatty=r"몇 시|오늘|지금|교수님|수업|회의|날씨|(?:만날|볼|갈|할|먹을|살)까|[가-힣](?:았|었|였|했)(?:어|나|니|지|죠|는)|그거|이거",
 )
 ARABIC = _wording(
     "",
@@ -152,6 +169,7 @@ ARABIC = _wording(
     may_ask=r"هل |ما |ماذا|وماذا",
     requests=r"اشرح|وضح|أعطني|اعطني|أخبرني|اذكر|هل يمكنك (?:أن )?(?:تشرح|شرح|توضيح|توضح)|أريد أن أعرف",
     personal=r"أنت(?:م|ِ)?(?:\s|$|؟)|انت(?:\s|$|؟)|عندك|معك|هل (?:أنهيت|انتهيت|فعلت|رأيت|جربت|ستأتي|تستطيع|لديك|عملت|كنت|ذهبت|حضرت)|من منكم|أحد(?:كم)?\s|مين|شباب|يا \S+|غدا|غدًا|أمس|الليلة|الغداء|قهوة|حقا|حقًا|جد[اً]*؟|هه+|البوت",
+    chatty=r"نلتقي|الساعة|اليوم|الآن|الان|الأستاذ|الدكتور|المحاضرة|الاجتماع|الطقس|نجحت|حدث|قال|كان|هذا؟|ذلك",
 )
 HINDI = _wording(
     "",
@@ -159,6 +177,7 @@ HINDI = _wording(
     may_ask=r"क्या |कैसे",
     requests=r"समझाओ|समझाइए|समझाएं|बताओ|बताइए|बताएं|उदाहरण|जानना (?:है|चाहता|चाहती)",
     personal=r"तुम|तू |तेर[ाीे]|आपने|आपक[ाीे]|आप (?:आ|क्या|कब|कहाँ)|कौन (?!सा|सी|से|-)|किसी(?:ने| को| के)|भाई|यार|दोस्त|हम लोग|चलो|कल |आज रात|वीकेंड|खाना|चाय|सच में|सच्ची|हाहा|बॉट",
+    chatty=r"बजे|मिलना|मिलते|मिलेंगे|आज |अभी|सर |मैम|क्लास|लेक्चर|मीटिंग|मौसम|हुआ|हुई|गया|गई|किया|था|थी|थे",
 )
 SPACED = (
     ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH, POLISH, TURKISH,
