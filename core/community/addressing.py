@@ -57,7 +57,7 @@ _OPENERS = re.compile(
 )
 _LAUGHTER = re.compile(r"(?:[hjx]+[aeoiае]+){1,40}[hjx]*|k+|l+o+l+|1")
 _SHORTEST_APART = 5  # letters of a question where words are not apart
-_SHORTEST = 3  # words of a question, and letters of a name
+_SHORTEST, _SHORTEST_NAME = 2, 3  # words of a question, letters of a name
 
 
 def is_acknowledgement(text: str) -> bool:
@@ -76,7 +76,7 @@ def is_acknowledgement(text: str) -> bool:
     if ACKNOWLEDGED_APART.fullmatch(re.sub(r"[\W_]+", "", said)):
         return True
     thanks = any(word in THANKS for word in words) or THANKS_APART.search(said)
-    is_more = COMPLAINT.search(said) or any(_asks(one, is_marked=False) for one, _ in _sentences(said))
+    is_more = COMPLAINT.search(said) or any(_asks(one) for one, _ in _sentences(said))
     return bool(thanks) and not is_more and len(words) <= MOST_WORDS_OF_THANKS
 
 
@@ -121,7 +121,7 @@ def _sentences(said: str) -> Iterator[tuple[str, bool]]:
 
 def _is_for_somebody(said: str, names: Collection[str]) -> bool:
     """Return whether a message names whom it is for: somebody known, or whoever is named in front of it or last."""
-    known = {part.lower() for name in names for part in _WORD.findall(name) if len(part) >= _SHORTEST}
+    known = {part.lower() for name in names for part in _WORD.findall(name) if len(part) >= _SHORTEST_NAME}
     written = [word for word in _WORD.findall(said) if word.lower() in known]
     if _SPOKEN_TO.search(said) or any(not word[0].islower() for word in written) or _words(said)[:1] == written[:1]:
         return True
@@ -145,16 +145,21 @@ def _wordings(sentence: str) -> tuple[Wording, ...]:
     words = _words(sentence)
     counts = {wording: sum(word in wording.common for word in words) for wording in SPACED}
     most = max(counts.values())
-    asking = tuple(wording for wording in SPACED if wording.asks.search(sentence) or wording.requests.search(sentence))
+    asking = tuple(wording for wording in SPACED if wording.asks.search(sentence) or wording.requests.match(sentence))
     return tuple(each for each, count in counts.items() if count == most and most) or asking
 
 
-def _asks(sentence: str, *, is_marked: bool) -> bool:
-    """Return whether a sentence is put as a question, or wishes for what a bot can do."""
-    wordings = _wordings(sentence)
-    clauses = [sentence, *(rest.strip() for _, _, rest in [sentence.partition(", ")] if rest)]
-    is_put = any(each.asks.search(clause) or each.requests.match(clause) for each in wordings for clause in clauses)
-    return is_put or (is_marked and any(each.may_ask.search(sentence) for each in wordings))
+def _asks(sentence: str, *, is_strict: bool = False) -> bool:
+    """Return whether a sentence is put as a question, also in its second clause, or wishes for what a bot can do.
+
+    If that *is strict*, it has to ask what documents tell.
+    """
+    clauses = [sentence, *filter(None, [sentence.partition(", ")[2]])]
+    return any(
+        (wording.seeks if is_strict else wording.asks).search(clause) or wording.requests.match(clause)
+        for wording in _wordings(sentence)
+        for clause in clauses
+    )
 
 
 def _is_personal(sentence: str) -> bool:
@@ -171,12 +176,10 @@ def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool) -> boo
     """Return whether a sentence that names nobody asks for something that documents can answer."""
     if REACTION.fullmatch(sentence) or _is_personal(sentence):
         return False
-    if follows_answer and is_marked:
-        return True
-    wordings = _wordings(sentence)
-    if not follows_answer and any(each.chatty.search(sentence) for each in wordings):
-        return False
-    return _asks(sentence, is_marked=is_marked) and _has_subject(sentence)
+    if follows_answer:
+        return is_marked or (_asks(sentence) and _has_subject(sentence))
+    is_chatty = any(wording.chatty.search(sentence) for wording in _wordings(sentence))
+    return not is_chatty and _asks(sentence, is_strict=True) and _has_subject(sentence)
 
 
 def _has_subject(sentence: str) -> bool:
