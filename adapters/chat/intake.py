@@ -14,10 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
+from adapters.chat.company import Gathering
 from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
 from adapters.chat.services import tell_wait
 from adapters.retry import BRIEF, NOT_NOW, PATIENT, QUICK
-from core.community.routing import Action, Decision, Reason, Standing, route, signal
+from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed
 from core.messages import CANNOT_TAKE, WARNING
@@ -166,6 +167,7 @@ class Intake:
         self._text_command = text_command
         self._deferred = DeferredWrites(background)
         self._lines = KeyedLocks()
+        self._gathering = Gathering(services)
 
     async def take(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
         """Read an event once its turn on the *line* has come, and put what it means for the bot into the inbox.
@@ -188,7 +190,8 @@ class Intake:
                 decision = route(inbound, standing)
             if decision.action is Action.LEAVE:
                 return
-            routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, age, is_young)
+            speaks = event.speaks and decision.reason not in UNSPOKEN
+            routed = RoutedEvent(replace(event, inbound=inbound, speaks=speaks), standing, decision, age, is_young)
             if event.is_late and not await self._is_kept(routed):
                 found = await self._resumed(routed)
                 if found is None:
@@ -245,12 +248,11 @@ class Intake:
             return standing
         if inbound.setting is Setting.THREAD and await self._owns(event):
             standing = replace(standing, threads_we_own={inbound.message.thread.thread})
+            if event.speaks:
+                await self._gathering.hear(inbound)
         decision = route(inbound, standing)
         if decision.reason is Reason.FOLLOW_UP:
-            with suppress(StoreUnavailable):
-                standing = replace(standing, askers=await services.askers(inbound.message.thread))
-            if event.is_late and standing.askers is None:
-                standing = replace(standing, askers=())  # a store that was emptied: what asks counts, thanks do not
+            standing = replace(standing, company=await self._gathering.company(inbound, is_late=event.is_late))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             standing = replace(standing, answers_unasked=await self._answers_posts(event))
         if inbound.kind is InboundKind.EDITED and route(inbound, standing).action is Action.LEAVE:
@@ -300,7 +302,7 @@ class Intake:
             return
         waits = self._services.waits if is_new and not event.is_late else None
         for each in signals:
-            if waits is not None and isinstance(each, Asked):
+            if waits is not None and isinstance(each, Asked) and not each.question.is_unasked:
                 self._background.begin(partial(tell_wait, waits, each.question, event.at, event.channel.below))
 
     async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:

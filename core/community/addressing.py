@@ -56,6 +56,13 @@ _OPENERS = re.compile(
     r"|everyone)[\s,:;.!–—-]+)+"
 )
 _LAUGHTER = re.compile(r"(?:[hjx]+[aeoiае]+){1,40}[hjx]*|k+|l+o+l+|1")
+_TO_ALL = re.compile(  # what documents can tell as well as anybody
+    r"^(?:do(?:es)? (?:anyone|anybody|someone|somebody|any of you|you|you guys) (?:here |else |happen to )?know"
+    r"|(?:can|could|would) (?:anyone|anybody|someone|somebody|any of you) (?:please |here )?"
+    r"(?:tell me|explain(?: to me)?|show me|help me understand|point me to|clarify)|any ideas?|weiß jemand"
+    r"|kann jemand sagen|sabe alguien|alguien sabe|alguém sabe|qualcuno sa|weet iemand|кто-нибудь знает"
+    r"|quelqu'un sait) "
+)
 _SHORTEST_APART = 5  # letters of a question where words are not apart
 _SHORTEST, _SHORTEST_NAME = 2, 3  # words of a question, letters of a name
 
@@ -98,7 +105,7 @@ def reads_as_question(text: str, *, names: Collection[str] = (), follows_answer:
 
 def _said(text: str) -> str:
     """Return the words of a message, without what is quoted, code, addresses and the names of emoji."""
-    text = unicodedata.normalize("NFKC", _UNSAID.sub(" ", _QUOTED.sub(" ", text[:LONGEST])))
+    text = unicodedata.normalize("NFKC", _UNSAID.sub(" ", _QUOTED.sub(" ", text[:LONGEST])).replace("\u037e", "?"))
     text = text.replace(";", "?") if _GREEK.search(text) else text
     return re.sub(r"[^\S\n]+", " ", text.translate(_PLAIN)).strip()
 
@@ -116,7 +123,8 @@ def _sentences(said: str) -> Iterator[tuple[str, bool]]:
     for found in _SENTENCE.findall(said):
         sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()
         if _WORD_OF_ANY_SCRIPT.search(sentence):
-            yield _OPENERS.sub("", sentence + " ").strip() or sentence, _is_marked(found)
+            opened = _OPENERS.sub("", f"{sentence} ").strip() or sentence
+            yield _TO_ALL.sub("", opened), _is_marked(found)
 
 
 def _is_for_somebody(said: str, names: Collection[str]) -> bool:

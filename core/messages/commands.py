@@ -128,8 +128,8 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
 **What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
-answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
-moderators do is logged.
+answers are not remembered. Who speaks in my threads is kept as long, by id, without any text. A vote is kept for \
+{practices.vote_days} days with your id, without any text. What moderators do is logged.
 **Who gets it:** {readers}
 **How to be forgotten:** {forms.forget} Deleting a question removes it too."""
 

@@ -23,12 +23,12 @@ async def test_new_posts_of_a_forum_are_answered_where_moderators_want_it(server
     async with listening(server, box, policies=policies):
         server.post_in_forum_as(place.ada, other, "My robot", "Look at it.")
         server.post_in_forum_as(place.ada, helped, "Bob?", server.platform.owner.mention)
-        post, first = server.post_in_forum_as(place.ada, helped, "Stuck", "My robot does not move.")
+        post, first = server.post_in_forum_as(place.ada, helped, "Stuck", "How does my robot move?")
         server.post_as(server.platform.owner, post, "It worked yesterday?")
         server.post_as(place.ada, place.channel, "And here?", mentions=[server.bot])
         heard = [await box.question(), await box.question()]
 
-    assert [one.question.text for one in heard] == ["Stuck\nMy robot does not move.", "And here?"]
+    assert [one.question.text for one in heard] == ["Stuck\nHow does my robot move?", "And here?"]
     assert heard[0].message.thread.thread == heard[0].message.id == str(first.id)
     assert heard[0].address is not None
     assert heard[0].address.message is None
@@ -45,7 +45,7 @@ async def test_whose_post_is_answered_unasked_writes_on_without_a_mention(server
         home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
         policies.set(home, Policy(auto_answer=frozenset({str(forum.id)})))
         server.post_as(place.ada, old, "Any ideas?")
-        post, _ = server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+        post, _ = server.post_in_forum_as(place.ada, forum, "Stuck", "How does my robot move?")
         server.post_as(bob, post, "Which one is it?")
         server.post_as(place.ada, post, "The new one.")
         server.post_as(place.ada, post, "And now?", mentions=[server.bot])
@@ -69,7 +69,7 @@ async def test_a_forum_where_the_bot_is_switched_off_is_left_alone(server: Disco
     home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
     policies.set(home, Policy(auto_answer=frozenset({here}), silent_channels=frozenset({here})))
     async with listening(server, box, policies=policies):
-        server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+        server.post_in_forum_as(place.ada, forum, "Stuck", "How does my robot move?")
         server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
         assert (await box.question()).question.text == "What is a robot?"
@@ -82,7 +82,7 @@ async def test_a_forum_is_left_alone_where_nobody_can_read_what_is_set(server: D
     home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
     policies.set(home, Policy(auto_answer=frozenset({str(forum.id)}), fault=PolicyFault.NEWER))
     async with listening(server, box, policies=policies):
-        server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+        server.post_in_forum_as(place.ada, forum, "Stuck", "How does my robot move?")
         server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
         assert (await box.question()).question.text == "What is a robot?"
@@ -100,6 +100,6 @@ async def test_a_forum_is_left_alone_without_the_policy_or_the_right_to_read(
     forum, box = server.add_channel(place.guild, "help", forum=True), Box()
     for message_content in (True, False):
         async with listening(server, box, policies=Away(), message_content=message_content):
-            server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+            server.post_in_forum_as(place.ada, forum, "Stuck", "How does my robot move?")
             server.post_as(place.ada, place.channel, f"{message_content}?", mentions=[server.bot])
             assert (await box.question()).question.text == f"{message_content}?"
