@@ -76,8 +76,8 @@ SLACK_COMMANDS = """\
 `/footnote ask [--private] QUESTION`
 `/footnote documents [PAGE]`, `/footnote me`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
-`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `forget person @NAME`, \
-`forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
+`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `auto-answer on|off here`, \
+`forget person @NAME`, `forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
 `/footnote admin budget person 50 questions day` sets a limit, and `budget person questions day lift` lifts it, for a \
 `person`, `channel` or `community`, of `questions`, `tokens` or `money`, by `day` or `month`."""
 FORGET_ME_TITLE = "Forget everything about you?"

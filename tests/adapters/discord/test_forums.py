@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import StoreUnavailable
-from core.model import Policy, PolicyFault, WorkspaceRef
+from core.model import Policy, PolicyFault, ThreadRef, WorkspaceRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import listening
 from tests.fakes.box import Box
@@ -35,10 +35,14 @@ async def test_new_posts_of_a_forum_are_answered_where_moderators_want_it(server
 
 
 async def test_whose_post_is_answered_unasked_writes_on_without_a_mention(server: DiscordServer, place: Place) -> None:
-    """Nobody else does, nor anybody whose post was there before moderators wanted it; with a mention everybody does."""
+    """Once they were answered, and nobody else does; with a mention everybody does."""
     forum, bob = server.add_channel(place.guild, "help", forum=True), server.add_member(place.guild, "Bob")
-    policies, box = MemoryPolicies(), Box()
-    async with listening(server, box, policies=policies):
+    policies, box, answered = MemoryPolicies(), Box(), list[str]()
+
+    async def owns(thread: ThreadRef) -> bool:
+        return thread.thread in answered
+
+    async with listening(server, box, policies=policies, owns=owns):
         old, _ = server.post_in_forum_as(place.ada, forum, "Old", "My robot does not stop.")
         server.post_as(place.ada, server.dm(place.ada), "Heard?")
         before = await box.question()
@@ -46,18 +50,21 @@ async def test_whose_post_is_answered_unasked_writes_on_without_a_mention(server
         policies.set(home, Policy(auto_answer=frozenset({str(forum.id)})))
         server.post_as(place.ada, old, "Any ideas?")
         post, _ = server.post_in_forum_as(place.ada, forum, "Stuck", "How does my robot move?")
+        server.post_as(place.ada, post, "Nobody has answered yet.")
+        heard = [(await box.question()).question]
+        answered.append(str(post.id))
         server.post_as(bob, post, "Which one is it?")
         server.post_as(place.ada, post, "The new one.")
         server.post_as(place.ada, post, "And now?", mentions=[server.bot])
         server.post_as(bob, post, "What does it mean?", mentions=[server.bot])
-        heard = [(await box.question()).question for _ in range(4)]
+        heard += [(await box.question()).question for _ in range(3)]
 
     assert before.question.text == "Heard?"
     assert [(one.text.splitlines()[0], len(one.context)) for one in heard] == [
         ("Stuck", 0),
         ("The new one.", 0),
         ("And now?", 0),
-        ("What does it mean?", 4),
+        ("What does it mean?", 5),
     ]
 
 
