@@ -125,7 +125,7 @@ class Worker:
                 await self.responder.repeat(claim, surface, turn)
                 return
             answer = await self.responder.respond(claim, surface)
-            if answer.is_failure:
+            if answer.is_failure and not claim.is_quiet:
                 with suppress(StoreUnavailable):  # the words are kept, so that somebody can have it tried again
                     await self.inbox.keep(claim)
 

@@ -60,7 +60,6 @@ class Kind(StrEnum):
     CHOICE = "choice"
     PERSON = "person"
     CHANNEL = "channel"
-    FORUM = "forum"
     GROUP = "group"
 
 
@@ -237,8 +236,10 @@ async def silenced(context: CommandContext, channel: str, *, on: bool) -> str:
 
 
 async def _auto_answer(context: CommandContext, values: Values) -> str:
-    on, services = bool(values["on"]), context.services
-    is_new = await services.moderation.auto_answer(await context.actor(), values["forum"], on=on)
+    on, services, channel = bool(values["on"]), context.services, values["channel"]
+    if not channel:
+        raise InvalidInput(messages.ONLY_IN_CHANNELS, field="channel")
+    is_new = await services.moderation.auto_answer(await context.actor(), channel, on=on)
     return messages.auto_answering(on=on, is_new=is_new, is_heard=services.reads_all)
 
 
@@ -325,10 +326,10 @@ _WHAT_OF_MINE = Option("what", "What I should forget.", Kind.CHOICE, is_required
 _EARLIER = Option("page", "A later page of what moderators did.", Kind.NUMBER, most=MOST_PAGES)
 _TO_PAUSE = Option("channel", "Only in this channel and its threads, and not in the whole server.", Kind.CHANNEL)
 _PAUSED = Option("channel", "Only in this channel, where I was paused.", Kind.CHANNEL)
-_POSTS = "The forum whose new posts I answer without being mentioned."
-_FORUM = (
-    Option("forum", _POSTS, Kind.FORUM, is_required=True),
+_POSTS = "The forum or channel whose questions I answer without being mentioned."
+_ANSWERED = (
     Option("on", "Whether I answer them.", Kind.FLAG, is_required=True),
+    Option("channel", _POSTS, Kind.CHANNEL, is_required=True),
 )
 _ROLE = (
     Option("role", "The role or group.", Kind.GROUP, is_required=True),
@@ -366,7 +367,7 @@ COMMANDS = (
     _order("status", "Whether I'm answering, what readers think, and what moderators did.", _status, (_EARLIER,)),
     _order("pause", "Answer nothing in this server for now.", _pause, (_TO_PAUSE,)),
     _order("resume", "Answer again.", _resume, (_PAUSED,)),
-    _order("auto-answer", "Answer every new post in a forum, or stop doing so.", _auto_answer, _FORUM),
+    _order("auto-answer", "Answer questions in a forum or channel unasked, or stop.", _auto_answer, _ANSWERED),
     _order("guests", "Answer guests and outsiders like members, or stop.", _guests, _TO_GUESTS, only_on="slack"),
     _order("moderators", "Let a role or group moderate me, or stop; only for admins.", _moderators, _ROLE),
     _order("budget", "Limit how much may be asked here, or lift such a limit.", _budget, _BUDGET),

@@ -224,8 +224,7 @@ class PlatformSurface:
         self.gate.check(is_sent=False)  # before a model is asked for what could be shown to nobody
         with while_held(claim, self.deliveries):
             if self._breaker.keeps_out(claim):
-                await self.react(claim, Reaction.WARNING)
-                return claim.delivery.model_copy(update={"is_marked": True})
+                return claim.delivery.model_copy(update={"is_marked": await self._warn(claim)})
             is_late = self.now() - claim.question.asked_at > LONG_WAIT and not claim.delivery.messages
             try:
                 remark = UPDATED if claim.is_update else LATE if is_late else ""
@@ -305,6 +304,12 @@ class PlatformSurface:
         with suppress(PostingFailed, StoreUnavailable), while_held(claim, self.deliveries):
             await QUICK.call(partial(self.platform.react, claim.message, reaction))
 
+    async def _warn(self, claim: Claim) -> bool:
+        """Mark a question whose answer cannot be posted, and return True, unless nobody has asked it."""
+        if not claim.question.is_unasked:
+            await self.react(claim, Reaction.WARNING)
+        return not claim.question.is_unasked
+
     async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Take a mark of ours away, if it is there; nobody waits for long until the platform has time for it."""
         with suppress(PostingFailed, StoreUnavailable), while_held(claim, self.deliveries):
@@ -342,8 +347,7 @@ class PlatformSurface:
                     self._breaker.trip(claim)
                 elif not isinstance(refusal, QuestionGone):
                     self.observer(PlaceRefused(claim.message))
-                if is_marked := not isinstance(refusal, QuestionGone):
-                    await self.react(claim, Reaction.WARNING)
+                is_marked = not isinstance(refusal, QuestionGone) and await self._warn(claim)
         if destination.settled is not None:
             await destination.settled(answer, shown)
         messages = tuple(MessageRef(thread=each.place or place, id=each.id) for each in shown) if place else ()

@@ -14,10 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
+from adapters.chat.company import Gathering
 from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
 from adapters.chat.services import tell_wait
 from adapters.retry import BRIEF, NOT_NOW, PATIENT, QUICK
-from core.community.routing import Action, Decision, Reason, Standing, route, signal
+from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed
 from core.messages import CANNOT_TAKE, WARNING
@@ -102,12 +103,12 @@ class ChatEvent:
     """An event as its platform has read it.
 
     `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns
-    it too if `opening`, the first message there, was a question. In a forum (`in_forum`) that counts only where
-    moderators want posts answered without a mention, as they may want one that `is_new_post`. An event that
-    `comes_again` unless it is acknowledged is not worth a word until the last time, and an edit that `has_come` before
-    may have been answered. One that `is_late` was not heard when it happened, so nothing is said to anybody beside an
-    answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot lacks, and
-    `complete` looks up what the platform has left out.
+    it too if `opening`, the first message there, was a question; where moderators want questions answered unasked, as
+    they may want one that `is_new_post`, only if it was answered, and in a forum (`in_forum`) nowhere else. An event
+    that `comes_again` unless it is acknowledged is not worth a word until the last time, and an edit that `has_come`
+    before may have been answered. One that `is_late` was not heard when it happened, so nothing is said to anybody
+    beside an answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot
+    lacks, and `complete` looks up what the platform has left out.
     """
 
     inbound: Inbound
@@ -166,6 +167,7 @@ class Intake:
         self._text_command = text_command
         self._deferred = DeferredWrites(background)
         self._lines = KeyedLocks()
+        self._gathering = Gathering(services)
 
     async def take(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
         """Read an event once its turn on the *line* has come, and put what it means for the bot into the inbox.
@@ -188,7 +190,8 @@ class Intake:
                 decision = route(inbound, standing)
             if decision.action is Action.LEAVE:
                 return
-            routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, age, is_young)
+            speaks = event.speaks and decision.reason not in UNSPOKEN
+            routed = RoutedEvent(replace(event, inbound=inbound, speaks=speaks), standing, decision, age, is_young)
             if event.is_late and not await self._is_kept(routed):
                 found = await self._resumed(routed)
                 if found is None:
@@ -245,30 +248,33 @@ class Intake:
             return standing
         if inbound.setting is Setting.THREAD and await self._owns(event):
             standing = replace(standing, threads_we_own={inbound.message.thread.thread})
+            if event.speaks:
+                await self._gathering.hear(inbound)
         decision = route(inbound, standing)
         if decision.reason is Reason.FOLLOW_UP:
-            with suppress(StoreUnavailable):
-                standing = replace(standing, askers=await services.askers(inbound.message.thread))
-            if event.is_late and standing.askers is None:
-                standing = replace(standing, askers=())  # a store that was emptied: what asks counts, thanks do not
+            standing = replace(standing, company=await self._gathering.company(inbound, is_late=event.is_late))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
-            standing = replace(standing, answers_unasked=await self._answers_posts(event))
+            wanted = replace(standing, answers_unasked=True)
+            if route(inbound, wanted).reason is Reason.UNASKED and await self._answers_posts(event):
+                standing = wanted
         if inbound.kind is InboundKind.EDITED and route(inbound, standing).action is Action.LEAVE:
             may_be = event.reads_all and is_young
             standing = replace(standing, is_asked=may_be and await _known(event, services.inbox.knows(inbound.message)))
         return standing
 
     async def _owns(self, event: ChatEvent) -> bool:
-        """Return whether the thread began with words of the bot's, or with a question for it."""
+        """Return whether the thread began with words of the bot's, a question for it, or one that it answered."""
         if event.owns_thread or event.opening is None:
             return event.owns_thread
-        if event.in_forum and not await self._answers_posts(event):
+        is_known = event.in_forum or await _known(event, self._services.inbox.knows(event.opening))
+        is_unasked = is_known and await self._answers_posts(event)
+        if event.in_forum and not is_unasked:
             return False
-        is_asked = await _known(event, self._services.inbox.knows(event.opening))
+        is_asked = is_known and not is_unasked
         return is_asked or await _known(event, self._services.owns(event.inbound.message.thread))
 
     async def _answers_posts(self, event: ChatEvent) -> bool:
-        """Return whether moderators want new posts answered here, which takes the right to read them."""
+        """Return whether moderators want questions answered here unasked, which takes the right to read them."""
         thread = event.inbound.message.thread
         with suppress(StoreUnavailable):
             if event.reads_all:
@@ -300,7 +306,7 @@ class Intake:
             return
         waits = self._services.waits if is_new and not event.is_late else None
         for each in signals:
-            if waits is not None and isinstance(each, Asked):
+            if waits is not None and isinstance(each, Asked) and not each.question.is_unasked:
                 self._background.begin(partial(tell_wait, waits, each.question, event.at, event.channel.below))
 
     async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +14,7 @@ from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
 from adapters.retry import QUICK
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
+from core.community.routing import Company
 from core.errors import StoreUnavailable, Unavailable
 from core.events import CommunitiesFound, Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
@@ -22,11 +23,9 @@ from core.ports import (
     Accepting,
     ChannelCursor,
     CommunityStore,
-    ConversationStore,
     Dedup,
     Inbox,
     PolicyStore,
-    Underway,
     VoteStore,
     WaitingRoom,
 )
@@ -99,11 +98,12 @@ class Waits:
 class ChatServices:
     """One bundle for the platform of a `name`, as people call it.
 
-    `askers` returns who has asked in a thread, None if nobody knows, and `owns` whether what is remembered of a thread
-    began with its first message. `purge` forgets a workspace that the bot was thrown out of. `outline` returns what
-    there is to search in a scope, or raises `RetrievalUnavailable`. `channel_cursor` says from when on something may
-    have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not
-    mention it. What was asked by commands and waits is in `moved`, by the id under which it was accepted.
+    `company` returns who is in a thread, None if nobody knows, `hear` notes that somebody has spoken there, and `owns`
+    returns whether what is remembered of a thread began with its first message. `purge` forgets a workspace that the
+    bot was thrown out of. `outline` returns what there is to search in a scope, or raises `RetrievalUnavailable`.
+    `channel_cursor` says from when on something may have been missed, and `waits` how long people wait. `reads_all`
+    says whether the bot may read messages that do not mention it. What was asked by commands and waits is in `moved`,
+    by the id under which it was accepted.
     """
 
     name: str
@@ -117,7 +117,8 @@ class ChatServices:
     moderation: Moderation
     self_help: SelfHelp
     admission: Admission
-    askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]]
+    company: Callable[[ThreadRef], Awaitable[Company | None]]
+    hear: Callable[[ThreadRef, str, datetime], Awaitable[object]]
     owns: Callable[[ThreadRef], Awaitable[bool]]
     purge: Callable[[WorkspaceRef], Awaitable[object]]
     outline: Callable[[Scope], Awaitable[Outline]]
@@ -181,19 +182,3 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
         if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
             return
     await waits.retract(question.message)
-
-
-async def askers(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Collection[str] | None:
-    """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
-    try:
-        conversation, waiting = await conversations.load(thread), await inbox.running(thread)
-    except StoreUnavailable:
-        return None
-    asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
-    return asked | ({waiting.author.id} if waiting else set()) or None
-
-
-async def owns(conversations: ConversationStore, thread: ThreadRef) -> bool:
-    """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
-    conversation = await conversations.load(thread)
-    return any(turn.question_ref.id == thread.thread for turn in (conversation.turns if conversation else ()))

@@ -25,6 +25,7 @@ from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer, Intake, Ri
 from adapters.chat.services import Presence, settle_communities
 from adapters.discord.events import (
     DIRECT,
+    HAVE_THREADS,
     PLATFORM,
     ChannelInfo,
     Json,
@@ -262,7 +263,7 @@ class Listener(AutoShardedClient):
             owns_thread=owner == me.user_id,
             opening=inbound.message.model_copy(update={"id": info.id}) if goes_on else None,
             in_forum=is_post,
-            is_new_post=is_post and is_first,
+            is_new_post=(is_post and is_first) or info.type in HAVE_THREADS,
             comes_again=is_late,
             is_late=is_late,
             alert=hint if rights.missing else None,

@@ -33,7 +33,6 @@ TYPES = {
     Kind.FLAG: 5,
     Kind.PERSON: 6,
     Kind.CHANNEL: 7,
-    Kind.FORUM: 7,
     Kind.GROUP: 8,
 }
 MENU_NAME = "Answer from this message"
@@ -141,7 +140,6 @@ def _option(option: Option) -> Json:
         Kind.NUMBER: {"min_value": 1, "max_value": option.most},
         Kind.CHOICE: {"choices": [{"name": word, "value": word} for word in option.choices.values()]},
         Kind.CHANNEL: {"channel_types": list(CHANNELS)},
-        Kind.FORUM: {"channel_types": list(FORUMS)},
     }
     return {
         "type": TYPES[option.kind],

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from adapters.redis.connection import ScriptRunner, names, translated
 from adapters.redis.secrets import Seal
 from core.errors import Misconfigured
-from core.model import AnyPlace, ChannelRef, Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
+from core.model import AnyPlace, Attendance, ChannelRef, Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -22,6 +22,10 @@ CONVERSATIONS = "footnote:conversation:"
 CONVERSATION = f"{CONVERSATIONS}{{{{{{}}}}}}"
 ANSWERS = "footnote:answers:{{{}}}"  # of a channel: the answers that stand in it and not in their threads
 KEPT_ANSWERS = 1_000
+ATTENDANCES = "footnote:attendance:"
+ATTENDANCE = f"{ATTENDANCES}{{{{{{}}}}}}"
+KEPT_SPEAKERS = 100  # of a thread; who comes later to so many makes no difference
+MUTED, SPOKE = "muted", "spoke:"
 
 
 class RedisConversations:
@@ -76,19 +80,43 @@ class RedisConversations:
         """Take one turn out of its thread, readable or not."""
         return bool(await self._run("remove", CONVERSATION.format(question_ref.thread), ref=str(question_ref)))
 
+    async def attendance(self, thread: ThreadRef) -> Attendance:
+        """Read the hash."""
+        with translated():
+            found = cast("dict[bytes, bytes]", await self._client.hgetall(ATTENDANCE.format(thread)))
+        fields = {str(name, "utf-8", "replace"): value for name, value in found.items()}
+        spoke = {
+            name.removeprefix(SPOKE): datetime.fromtimestamp(int(value) / 1000, UTC)
+            for name, value in fields.items()
+            if name.startswith(SPOKE)
+        }
+        return Attendance(spoke=spoke, is_muted=MUTED in fields)
+
+    async def hear(self, thread: ThreadRef, person_id: str, at: datetime) -> None:
+        """Keep when somebody has spoken last; ids and times only, so it is not encrypted."""
+        given = {"field": SPOKE + person_id, "at": int(at.timestamp() * 1000), "kept": KEPT_SPEAKERS, "ttl": self._ttl}
+        await self._run("hear", ATTENDANCE.format(thread), **given)
+
+    async def mute(self, thread: ThreadRef, *, on: bool) -> bool:
+        """Set the field, or remove it."""
+        return bool(await self._run("mute", ATTENDANCE.format(thread), field=MUTED, on=on, ttl=self._ttl))
+
     async def forget(self, place: AnyPlace) -> int:
         """Remove all threads of a place, readable or not."""
         notes = [ANSWERS.format(place)] if type(place) is ChannelRef else []
         if isinstance(place, WorkspaceRef):
             notes = await names(self._client, ANSWERS.format(f"{place}:").removesuffix("}"))
         with translated():
-            for note in notes:
+            for note in (*notes, *await self._attendances(place)):
                 await self._client.delete(note)
             return sum([await self._client.delete(CONVERSATION.format(thread)) for thread in await self._in(place)])
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
         """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace."""
         gone = list[MessageRef]()
+        for key in await self._attendances(home):
+            with translated():
+                await self._client.hdel(key, SPOKE + person_id)
         for thread in await self._in(home):
             for ref, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
@@ -100,6 +128,12 @@ class RedisConversations:
         """Look through every thread of the workspace."""
         turns = [turn for thread in await self._in(home) for _, turn in await self._turns(thread)]
         return sum(turn is not None and turn.author_id == person_id for turn in turns)
+
+    async def _attendances(self, place: AnyPlace) -> Sequence[str]:
+        """Return the keys of what is noted of the threads of a place."""
+        if isinstance(place, ThreadRef):
+            return [ATTENDANCE.format(place)]
+        return await names(self._client, f"{ATTENDANCES}{{{place}:")
 
     async def _in(self, place: AnyPlace) -> Sequence[ThreadRef]:
         """Return the threads of a place that are remembered."""

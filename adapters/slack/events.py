@@ -255,6 +255,7 @@ async def read_event(
         me=me.user_id,
         owns_thread=said.get("parent_user_id") == me.user_id,
         opening=root if inbound.setting is Setting.THREAD else None,
+        is_new_post=inbound.setting is Setting.CHANNEL,
         comes_again=comes_again,
         has_come=has_come,
         is_late=is_late,

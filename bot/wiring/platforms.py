@@ -99,7 +99,8 @@ class Platform(ABC):
 
     def _services(self, stores: Stores, inbox: RedisInbox) -> ChatServices:
         """Return what listeners and commands work with."""
-        from adapters.chat.services import ChatServices, Waits, askers, owns
+        from adapters.chat.company import company, owns
+        from adapters.chat.services import ChatServices, Waits
 
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
@@ -125,7 +126,8 @@ class Platform(ABC):
             moderation=moderation,
             self_help=SelfHelp(stores.conversations, forgetting, moderation, inbox),
             admission=admission,
-            askers=partial(askers, stores.conversations, inbox),
+            company=partial(company, stores.conversations, inbox),
+            hear=stores.conversations.hear,
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,
             outline=self._outline,

@@ -105,7 +105,9 @@ class Responder:
         return answer
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
-        """Tell the asker that the question was given up, after it has failed too often."""
+        """Tell the asker that the question was given up, after it has failed too often; nobody, where nobody asked."""
+        if claim.is_quiet:
+            return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
         delivery = await surface.reply(claim, _only(answer))
         await self._mark(claim, surface, delivery)
@@ -149,11 +151,15 @@ class Responder:
         await self._is_noted(claim, delivery)
 
     async def _mark(self, claim: Claim, surface: Surface, delivery: Delivery) -> Delivery:
-        """Mark a question that something went wrong with, which is noted before, so that the mark can be taken away."""
-        delivery = delivery.model_copy(update={"is_marked": True})
+        """Mark a question that something went wrong with, which is noted before, so that the mark can be taken away.
+
+        One that nobody has asked gets none.
+        """
+        delivery = delivery.model_copy(update={"is_marked": not claim.question.is_unasked})
         if not await self._is_noted(claim, delivery):
             return Delivery()
-        await surface.react(claim, Reaction.WARNING)
+        if delivery.is_marked:
+            await surface.react(claim, Reaction.WARNING)
         return delivery
 
     async def _is_noted(self, claim: Claim, delivery: Delivery) -> bool:
@@ -243,12 +249,15 @@ class Responder:
     ) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
 
-        What nobody could read is not remembered.
+        Where nobody asked, it is shown once it is whole, and only with sources. What nobody could read is not
+        remembered.
         """
         question, memory = claim.question, self._memory(claim.question)
         run = self._run(claim, conversation, spent, outcome)
         try:
-            delivery = await self._show(claim, surface, run, outcome)
+            if claim.is_quiet and not await _is_worth_showing(run):
+                return outcome[0]
+            delivery = await self._show(claim, surface, _only(outcome[0]) if claim.is_quiet else run, outcome)
         except (StoreUnavailable, ShutOut):  # is no failure of the model
             raise
         except Exception:
@@ -313,6 +322,13 @@ class Responder:
         )
         writing = self.insist(partial(memory.append, question.message.thread, turn))
         await self._keep(question.message, writing, Step.REMEMBERED)
+
+
+async def _is_worth_showing(run: AsyncGenerator[Progress, None]) -> bool:
+    """Let a run come to its end, and return whether that is an answer with sources."""
+    async with aclosing(run):
+        *_, last = [item async for item in run]
+    return isinstance(last, Answer) and last.status is Status.ANSWERED and bool(last.citations)
 
 
 async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:

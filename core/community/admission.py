@@ -159,17 +159,20 @@ class Admission:
 
     async def _turned_away(self, claim: Claim, reached: Reached, at: datetime) -> Refusal:
         """Tell somebody once until the limit lifts, then by a few marks, and always whoever waits for words."""
-        telling = Telling.WORDS
+        telling, sentence = Telling.WORDS, limit_reached(reached, at)
+        if claim.is_quiet:
+            return Refusal("limit", sentence, Telling.NOTHING, reached.alerts)
         with suppress(StoreUnavailable):
             telling = await self.quota.turn_away(claim.question, reached, at)
-        sentence = limit_reached(reached, at)
         return Refusal("limit", sentence, Telling.WORDS if _is_awaited(claim) else telling, reached.alerts)
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever waits for words.
 
-        A worker that died may have noted that it told them, and not have done it.
+        A worker that died may have noted that it told them, and not have done it. Nobody is told who did not ask.
         """
+        if claim.is_quiet:
+            return Refusal(kind, sentence, Telling.NOTHING)
         person = sha256(f"{claim.message.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         period = str(int(self.now().timestamp() // REMINDER.total_seconds()))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
+from core.community.addressing import is_acknowledgement, reads_as_question
 from core.errors import InvalidInput
 from core.messages import nothing_to_read
 from core.model import (
     QUESTION_LIMIT,
     Asked,
+    Attendance,
     Deleted,
     Edited,
     Inbound,
@@ -45,12 +48,42 @@ class Reason(StrEnum):
     FOLLOW_UP = "a follow-up in a thread of the bot"
     ASKED = "it was a question for the bot before"
     UNASKED = "moderators want it answered without a mention"
+    OVERHEARD = "a question in a thread of the bot where people have spoken"
     GONE = "the message was deleted"
     NOT_ADDRESSED = "nobody spoke to the bot"
     SOMEBODY_ELSE = "somebody else is addressed"
     UNREADABLE = "the text may not be read without a mention"
     WORDLESS = "there are no words"
-    BYSTANDER = "somebody who has not asked here says something that is no question"
+    NO_QUESTION = "it is no question"
+    ACKNOWLEDGED = "it thanks, or takes note of something"
+    AMONG_PEOPLE = "people talk to each other, and it is no question for the bot"
+    MUTED = "people here want answers to mentions only"
+
+
+UNSPOKEN = frozenset({Reason.UNASKED, Reason.OVERHEARD, Reason.ASKED})
+"""Why something is answered that nobody says to the bot, or says to it no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Who is in a thread: who has asked there, who has spoken, by their ids, and whether the thread is muted.
+
+    The bot has `answered_at` last, None if never. `names` are those of people who have spoken, as far as anybody knows.
+    """
+
+    askers: Collection[str] = ()
+    attendance: Attendance = field(default_factory=Attendance)
+    answered_at: datetime | None = None
+    names: Collection[str] = ()
+
+    def has_others(self, person_id: str) -> bool:
+        """Return whether anybody else has spoken."""
+        return any(each != person_id for each in (*self.askers, *self.attendance.spoke))
+
+    def is_talking(self, person_id: str) -> bool:
+        """Return whether anybody else has spoken since the last answer."""
+        others = (at for each, at in self.attendance.spoke.items() if each != person_id)
+        return any(self.answered_at is None or at > self.answered_at for at in others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +91,8 @@ class Standing:
     """What the bot knows and may do where the message stands.
 
     `threads_we_own` are the ids of threads that it has opened, and of those that it answers unasked; answering a
-    mention in somebody's thread makes that none of ours. `askers` are the people who have asked in this thread, None
-    where that is not known. `answers_unasked` says that moderators want the message answered although nobody speaks to
+    mention in somebody's thread makes that none of ours. `company` is who is there, None where nobody can know.
+    `answers_unasked` says that moderators want the message answered although nobody speaks to
     the bot, as with new posts of a forum. `is_asked` says that the message was put into the inbox before.
     """
 
@@ -67,7 +100,7 @@ class Standing:
     threads_we_own: Collection[str] = ()
     reads_all: bool = False
     opens_threads: bool = True
-    askers: Collection[str] | None = None
+    company: Company | None = None
     answers_unasked: bool = False
     is_asked: bool = False
 
@@ -96,11 +129,19 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
     elif silence := _reason_for_silence(inbound, standing, is_ours=is_ours):
         decision = Decision(Action.LEAVE, silence)
     else:
-        decision = Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP if is_ours else Reason.UNASKED)
+        opens_thread = inbound.setting is Setting.CHANNEL and standing.opens_threads
+        reason = _reason_to_answer(inbound, standing) if is_ours else Reason.UNASKED
+        decision = Decision(Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE, reason)
     if inbound.kind is InboundKind.EDITED and decision.action is not Action.LEAVE:
         return Decision(Action.REVISE, decision.reason, decision.reads_thread)
     was_asked = inbound.kind is InboundKind.EDITED and standing.is_asked
     return Decision(Action.REVISE, Reason.ASKED) if was_asked else decision
+
+
+def _reason_to_answer(inbound: Inbound, standing: Standing) -> Reason:
+    """Return why a message in a thread of the bot's is answered, which speaks to it where nobody else is."""
+    is_alone = standing.company is None or not standing.company.has_others(inbound.author.id if inbound.author else "")
+    return Reason.FOLLOW_UP if is_alone or inbound.is_reply_to == standing.me else Reason.OVERHEARD
 
 
 def _reason_for_silence(inbound: Inbound, standing: Standing, *, is_ours: bool) -> Reason | None:
@@ -114,9 +155,23 @@ def _reason_for_silence(inbound: Inbound, standing: Standing, *, is_ours: bool) 
         return Reason.UNREADABLE
     if not (inbound.text or inbound.carries):
         return Reason.WORDLESS
-    is_bystander = standing.askers is not None and author not in standing.askers
-    replies_to_us = inbound.is_reply_to == standing.me
-    return Reason.BYSTANDER if is_bystander and not replies_to_us and "?" not in inbound.text else None
+    if is_ours:
+        return _reason_among_people(inbound, standing, author)
+    return None if reads_as_question(inbound.text, follows_answer=True) else Reason.NO_QUESTION
+
+
+def _reason_among_people(inbound: Inbound, standing: Standing, author: str) -> Reason | None:
+    """Return why a message in a thread of the bot's is none for it, by its words and by who is there; None if it is."""
+    company = standing.company
+    if company is not None and company.attendance.is_muted:
+        return Reason.MUTED
+    if is_acknowledgement(inbound.text) and not inbound.carries:
+        return Reason.ACKNOWLEDGED
+    if company is None or inbound.is_reply_to == standing.me or not company.has_others(author):
+        return None
+    follows_answer = not company.is_talking(author)
+    is_asked = reads_as_question(inbound.text, names=company.names, follows_answer=follows_answer)
+    return None if is_asked else Reason.AMONG_PEOPLE
 
 
 def signal(
@@ -140,6 +195,7 @@ def signal(
         attachments=inbound.attachments,
         reply_to=inbound.reply_to,
         asked_at=inbound.at,
+        is_unasked=decision.reason in UNSPOKEN,
         top_k=terms.top_k,
         relevance_threshold=terms.relevance_threshold,
     )

@@ -76,8 +76,8 @@ SLACK_COMMANDS = """\
 `/footnote ask [--private] QUESTION`
 `/footnote documents [PAGE]`, `/footnote me`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
-`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `forget person @NAME`, \
-`forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
+`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `auto-answer on|off here`, \
+`forget person @NAME`, `forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
 `/footnote admin budget person 50 questions day` sets a limit, and `budget person questions day lift` lifts it, for a \
 `person`, `channel` or `community`, of `questions`, `tokens` or `money`, by `day` or `month`."""
 FORGET_ME_TITLE = "Forget everything about you?"
@@ -128,8 +128,8 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
 **What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
-answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
-moderators do is logged.
+answers are not remembered. Who speaks in my threads is kept as long, by id, without any text. A vote is kept for \
+{practices.vote_days} days with your id, without any text. What moderators do is logged.
 **Who gets it:** {readers}
 **How to be forgotten:** {forms.forget} Deleting a question removes it too."""
 

@@ -60,11 +60,15 @@ def silenced(channel: str, *, on: bool, is_new: bool) -> str:
 
 
 def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
-    """Confirm whether new posts are answered unasked; *is_heard* says whether the bot may read them at all."""
+    """Confirm whether questions are answered unasked; *is_heard* says whether the bot may read them at all."""
     if on and not is_heard:
         return "Saved, but I'm not allowed to read messages that don't mention me, so nothing changes until I am."
     again = "" if is_new else " It was already set that way."
-    return ("I'll answer every new post there." if on else "I'll only answer there if I'm mentioned.") + again
+    return (
+        "I'll answer questions there that my sources can answer, and stay silent otherwise."
+        if on
+        else "I'll only answer there if I'm mentioned."
+    ) + again
 
 
 def opened_to_guests(channel: str, *, on: bool, is_new: bool) -> str:
@@ -119,7 +123,7 @@ def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
 
 
 def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Return in which channels nothing is answered, in which every new post is, and in which guests read along."""
+    """Return in which channels nothing is answered, in which questions are unasked, and in which guests read along."""
     if policy.silent_channels:
         yield silent_line([drawing.channel(each) for each in sorted(policy.silent_channels)])
     if policy.auto_answer:
@@ -134,8 +138,8 @@ def silent_line(channels: Sequence[str]) -> str:
 
 
 def auto_answer_line(channels: Sequence[str]) -> str:
-    """Return in which channels every new post is answered, as many as people read."""
-    return f"Every new post is answered in {listed(channels)}."
+    """Return in which channels questions are answered unasked, as many as people read."""
+    return f"Questions are answered unasked in {listed(channels)}."
 
 
 def open_line(channels: Sequence[str]) -> str:

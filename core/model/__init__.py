@@ -43,6 +43,7 @@ from core.model.budgets import (
 from core.model.community import (
     Actor,
     Applied,
+    Attendance,
     AuditEntry,
     Communities,
     Complaint,

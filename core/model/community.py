@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -38,6 +39,16 @@ class Conversation(Value):
 
     thread: ThreadRef
     turns: tuple[Turn, ...] = ()
+
+
+class Attendance(Value):
+    """Who has spoken in a thread, and when they did last, by their ids.
+
+    It `is_muted` where people there want no answers but to mentions.
+    """
+
+    spoke: Mapping[str, datetime] = Field(default_factory=dict[str, datetime])
+    is_muted: bool = False
 
 
 class Complaint(StrEnum):

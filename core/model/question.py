@@ -167,7 +167,10 @@ Attachments: TypeAlias = Annotated[tuple[Attachment, ...], AfterValidator(_share
 
 
 class Question(Value):
-    """What somebody wants to know, with everything that the answer depends on; the `scope` is what they have picked."""
+    """What somebody wants to know, with everything that the answer depends on; the `scope` is what they have picked.
+
+    One that `is_unasked` was not said to the bot: nobody hears of it but by an answer with sources.
+    """
 
     message: MessageRef
     revision: int = 0
@@ -179,6 +182,7 @@ class Question(Value):
     reply_to: MessageRef | None = None
     visibility: Literal["thread", "private"] = "thread"
     asked_at: datetime
+    is_unasked: bool = False
     scope: Annotated[Scope, AfterValidator(_picked)] = Scope()
     top_k: int = Field(default=5, ge=1, le=20)
     relevance_threshold: float = Field(default=0.5, ge=0.0, le=1.0, allow_inf_nan=False)

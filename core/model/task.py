@@ -208,6 +208,11 @@ class Claim(Attempt):
         """The message with the question."""
         return self.question.message
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody hears of it but by an answer with sources: nobody asked, and nothing of an answer stands."""
+        return self.question.is_unasked and not self.delivery.standing
+
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal(Attempt):

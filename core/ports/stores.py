@@ -10,6 +10,7 @@ from typing import Protocol
 from core.model import (
     AnyPlace,
     Asked,
+    Attendance,
     Backlog,
     ChannelRef,
     Conversation,
@@ -50,12 +51,27 @@ class ConversationStore(Protocol):
         """Take one turn out; return whether it was there."""
         ...
 
+    async def attendance(self, thread: ThreadRef) -> Attendance:
+        """Return who has spoken in a thread, and whether it is muted."""
+        ...
+
+    async def hear(self, thread: ThreadRef, person_id: str, at: datetime) -> None:
+        """Note that a person has spoken in a thread, which restarts the clock of all that is noted of it so."""
+        ...
+
+    async def mute(self, thread: ThreadRef, *, on: bool) -> bool:
+        """Note that a thread is muted, or no longer; return whether that is new. It restarts that clock as well."""
+        ...
+
     async def forget(self, place: AnyPlace) -> int:
-        """Remove every conversation of a place; return their number."""
+        """Remove every conversation of a place, with what is noted of its threads; return their number."""
         ...
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
-        """Remove every turn that a person has asked for in a workspace; return the questions of those."""
+        """Remove every turn that a person has asked for in a workspace; return the questions of those.
+
+        That they have spoken is forgotten too.
+        """
         ...
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:

@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.conversations import RedisConversations
 from adapters.redis.secrets import Seal
-from core.model import ChannelRef, Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
+from core.model import Attendance, ChannelRef, Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
 from core.ports import ConversationStore
 from tests.builders import NOON, thread
 from tests.fakes.conversations import MemoryConversations
@@ -307,3 +307,52 @@ async def test_all_threads_are_named(store: ConversationStore) -> None:
         await store.append(where, turn("1", in_thread=where))
 
     assert sorted(map(str, await store.threads())) == ["tes:w:c:1", "test:w:c:1", "test:w:c:2"]
+
+
+async def test_who_has_spoken_in_a_thread_is_known_as_long_as_people_speak_there(
+    store: ConversationStore, clock: Clock
+) -> None:
+    """Each with the time of their last words, beside the conversation."""
+    later = NOON + timedelta(minutes=1)
+    assert await store.attendance(thread()) == Attendance()
+    await store.hear(thread(), "p1", NOON)
+    await store.hear(thread(), "p1", later)
+    await clock.advance(MOST_OF_IT)
+    await store.hear(thread(), "p 2", NOON)
+    await clock.advance(MOST_OF_IT)
+
+    assert await store.attendance(thread()) == Attendance(spoke={"p1": later, "p 2": NOON})
+    assert await store.attendance(thread("2")) == Attendance()
+    assert await store.load(thread()) is None
+    await clock.advance(HOUR)
+    assert await store.attendance(thread()) == Attendance()
+
+
+async def test_a_thread_is_muted_until_somebody_takes_that_back(store: ConversationStore) -> None:
+    """Doing it twice is no news."""
+    await store.hear(thread(), "p1", NOON)
+    changes = [await store.mute(thread(), on=on) for on in (False, True, True)]
+    muted = await store.attendance(thread())
+    changes += [await store.mute(thread(), on=False)]
+
+    assert changes == [False, True, False, True]
+    assert muted == Attendance(spoke={"p1": NOON}, is_muted=True)
+    assert await store.attendance(thread()) == Attendance(spoke={"p1": NOON})
+
+
+@pytest.mark.promise("forget")
+async def test_what_is_noted_of_a_thread_goes_with_its_memory(store: ConversationStore) -> None:
+    """With the thread, its channel or its workspace, and of a person with all of theirs."""
+    places = [thread(), ChannelRef(platform="test", workspace="w", channel="c"), thread().home]
+    left: list[Attendance] = []
+    for each in places:
+        await store.hear(thread(), "p1", NOON)
+        await store.mute(thread(), on=True)
+        await store.forget(each)
+        left.append(await store.attendance(thread()))
+    await store.hear(thread(), "p1", NOON)
+    await store.hear(thread(), "p2", NOON)
+    await store.forget_person(thread().home, "p1")
+
+    assert left == [Attendance()] * 3
+    assert await store.attendance(thread()) == Attendance(spoke={"p2": NOON})

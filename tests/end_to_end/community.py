@@ -95,6 +95,14 @@ class Community(Protocol):
         """Let somebody write on, where Ada was answered, without a mention."""
         ...
 
+    def say(self, text: str, *, by: str = "Ada") -> str:
+        """Let somebody write in the channel, to nobody."""
+        ...
+
+    async def answer_unasked(self, *, on: bool = True) -> str:
+        """Let a moderator have questions in the channel answered unasked, or no longer; give the reply."""
+        ...
+
     def chat(self, asked: str, text: str) -> None:
         """Let Bob write there to Ada."""
         ...

@@ -105,6 +105,14 @@ class DiscordCommunity:
         """Write in the thread."""
         return str(self.server.post_as(self.people[by], self._thread(asked), text).id)
 
+    def say(self, text: str, *, by: str = "Ada") -> str:
+        """Write in the channel."""
+        return str(self.server.post_as(self.people[by], self.channel, text).id)
+
+    async def answer_unasked(self, *, on: bool = True) -> str:
+        """Use the moderators' command."""
+        return await self.command("auto-answer", moderates=True, on=on, channel=self.channel)
+
     def chat(self, asked: str, text: str) -> None:
         """Write to Ada."""
         self.server.post_as(self.bob, self._thread(asked), text, mentions=[self.ada])

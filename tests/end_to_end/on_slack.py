@@ -120,6 +120,17 @@ class SlackCommunity:
         self._places[posted.ts] = self._place(asked)
         return posted.ts
 
+    def say(self, text: str, *, by: str = "Ada") -> str:
+        """Write in the channel."""
+        posted = self.server.post_as(self.people[by], self.channel, _written(text))
+        self._places[posted.ts] = self.channel
+        return posted.ts
+
+    async def answer_unasked(self, *, on: bool = True) -> str:
+        """Use the command in the channel."""
+        text = f"admin auto-answer {'on' if on else 'off'} here"
+        return await self._told(self.moderator, lambda: self.server.slash(self.moderator, self.channel, NAME, text))
+
     def chat(self, asked: str, text: str) -> None:
         """Write to Ada."""
         said = f"{self.server.mention(self.ada)} {_written(text)}"

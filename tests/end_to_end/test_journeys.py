@@ -56,7 +56,7 @@ async def test_people_who_talk_to_each_other_are_left_alone(town: Town) -> None:
         asked = town.community.ask()
         await town.sees(asked, ANSWER)
         town.community.chat(asked, "I think so too, what about lunch?")
-        town.community.follow_up(asked, "And an arm?")
+        town.community.follow_up(asked, "How does a robot move its arm?")
         await town.sees(asked, ANSWER, times=2)
 
     assert len(town.community.said(asked)) == 2
@@ -71,7 +71,7 @@ async def test_who_remarks_on_an_answer_that_is_being_written_is_left_alone(town
         asked = town.community.ask()
         await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
         town.community.follow_up(asked, "I thought so.", by="Bob")
-        town.community.follow_up(asked, "And an arm?")
+        town.community.follow_up(asked, "How does a robot move its arm?")
         await town.community.press(asked)
         await town.sees(asked, ANSWER, times=2)
 
@@ -387,7 +387,7 @@ async def test_an_answer_that_a_moderator_deletes_is_forgotten(town: Town) -> No
         async with half_written(town) as deleted:
             town.community.delete_answer(deleted)
         await town.remembers(deleted)
-        town.community.follow_up(deleted, "And an arm?")
+        town.community.follow_up(deleted, "How does a robot move its arm?")
         await town.sees(deleted, ANSWER)
 
     followed_up = [str(message["content"]) for message in town.chat.received[-1].body["messages"]]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from core.errors import StoreUnavailable
-from core.model import AnyPlace, Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
+from core.model import AnyPlace, Attendance, Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
 
 
 class MemoryConversations:
@@ -21,6 +21,7 @@ class MemoryConversations:
         self._now = now
         self._turns: dict[str, dict[str, Turn]] = {}  # by the string form of thread and question
         self._ends: dict[str, datetime] = {}
+        self._attended: dict[str, tuple[Attendance, datetime]] = {}  # with its end
 
     async def load(self, thread: ThreadRef) -> Conversation | None:
         """Give what was said in the thread, if its time is not over."""
@@ -47,8 +48,27 @@ class MemoryConversations:
         """Take one turn out."""
         return self._current(question_ref.thread).pop(str(question_ref), None) is not None
 
+    async def attendance(self, thread: ThreadRef) -> Attendance:
+        """Give it, if its time is not over."""
+        self._current(thread)
+        attendance, end = self._attended.get(str(thread), (Attendance(), self._now()))
+        return attendance if end > self._now() else Attendance()
+
+    async def hear(self, thread: ThreadRef, person_id: str, at: datetime) -> None:
+        """Note the time."""
+        before = await self.attendance(thread)
+        spoke = {**before.spoke, person_id: at}
+        self._attended[str(thread)] = before.model_copy(update={"spoke": spoke}), self._now() + self._ttl
+
+    async def mute(self, thread: ThreadRef, *, on: bool) -> bool:
+        """Note it."""
+        before = await self.attendance(thread)
+        self._attended[str(thread)] = before.model_copy(update={"is_muted": on}), self._now() + self._ttl
+        return before.is_muted != on
+
     async def forget(self, place: AnyPlace) -> int:
         """Remove the threads of a place."""
+        self._attended = {key: each for key, each in self._attended.items() if not f"{key}:".startswith(f"{place}:")}
         there = [thread for thread in self._in(place) if self._current(thread)]
         for thread in there:
             del self._turns[str(thread)]
@@ -56,6 +76,10 @@ class MemoryConversations:
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
         """Remove a person's turns."""
+        for key, (before, end) in self._attended.items():
+            if key.startswith(f"{home}:"):
+                spoke = {each: at for each, at in before.spoke.items() if each != person_id}
+                self._attended[key] = before.model_copy(update={"spoke": spoke}), end
         turns = [turn for thread in self._in(home) for turn in self._current(thread).values()]
         gone = [turn.question_ref for turn in turns if turn.author_id == person_id]
         for ref in gone:

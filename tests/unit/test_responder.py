@@ -98,6 +98,10 @@ class Desk:
         """Answer a question that is held."""
         return await self._responder.respond(claim, self.surface)
 
+    async def apologize(self, claim: Claim) -> None:
+        """Give a question up."""
+        await self._responder.apologize(claim, self.surface)
+
     async def repeat(self, remembered: Turn, *, attempt: int) -> None:
         """Have an answer shown again."""
         await self._responder.repeat(Claim(question(), attempt=attempt), self.surface, remembered)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from core.community.routing import Action, Decision, Reason, Standing, route, signal
+from core.community.routing import Action, Company, Decision, Reason, Standing, route, signal
 from core.errors import InvalidInput
 from core.model import (
     Asked,
+    Attendance,
     Deleted,
     Edited,
     Inbound,
@@ -26,6 +28,7 @@ from core.model import (
 from tests.builders import NOON, thread
 
 BOT, ADA, BOB, OURS_ID = "bot", "ada", "bob", "ours"
+MINUTE = timedelta(minutes=1)
 ELSEWHERE = Standing(me=BOT, reads_all=True)
 OURS = Standing(me=BOT, threads_we_own={OURS_ID}, reads_all=True)
 NO_TEXTS = replace(OURS, reads_all=False)
@@ -88,7 +91,11 @@ def test_who_speaks_to_the_bot_is_answered(inbound: Inbound, standing: Standing,
         (said("Thanks?", is_reply_to=BOB, mentions=(BOB,)), OURS, Reason.SOMEBODY_ELSE),
         (said(""), NO_TEXTS, Reason.UNREADABLE),
         (said(""), OURS, Reason.WORDLESS),
-        (said("Nice, Bob."), replace(OURS, askers={BOB}), Reason.BYSTANDER),
+        (said("Nice, Bob."), replace(OURS, company=Company({BOB})), Reason.AMONG_PEOPLE),
+        (said("Thanks!"), OURS, Reason.ACKNOWLEDGED),
+        (said(":tada:", is_reply_to=BOT), OURS, Reason.ACKNOWLEDGED),
+        (said(), replace(OURS, company=Company({ADA}, Attendance(is_muted=True))), Reason.MUTED),
+        (said(is_reply_to=BOT), replace(OURS, company=Company({ADA}, Attendance(is_muted=True))), Reason.MUTED),
         (said(mentions=(BOB,)), replace(ELSEWHERE, answers_unasked=True), Reason.SOMEBODY_ELSE),
         (said(""), replace(ELSEWHERE, answers_unasked=True), Reason.WORDLESS),
     ],
@@ -110,19 +117,69 @@ def test_an_edit_of_a_question_counts_whoever_it_speaks_to_now(text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("inbound", "askers"),
-    [(said("And on Windows?"), {BOB}), (said("Go on."), {ADA}), (said("Go on.", is_reply_to=BOT), {BOB})],
+    ("inbound", "company"),
+    [
+        (said("Go on."), Company({ADA})),
+        (said("Go on."), Company({ADA}, Attendance(spoke={ADA: NOON}))),
+        (said("Go on.", is_reply_to=BOT), Company({BOB})),
+    ],
 )
-def test_a_thread_is_open_to_those_who_ask(inbound: Inbound, askers: set[str]) -> None:
-    """Somebody new joins with a question, or with a reply to the bot; who has asked before needs neither."""
-    assert route(inbound, replace(OURS, askers=askers)).reason is Reason.FOLLOW_UP
+def test_a_thread_is_open_to_those_who_ask(inbound: Inbound, company: Company) -> None:
+    """Whoever is alone with the bot there need ask nothing, nor whoever replies to it."""
+    assert route(inbound, replace(OURS, company=company)).reason is Reason.FOLLOW_UP
 
 
-def test_what_moderators_want_answered_needs_no_mention() -> None:
-    """Nor a question mark: somebody opened a post to ask."""
-    decision = route(said("My robot is stuck."), replace(ELSEWHERE, answers_unasked=True))
+@pytest.mark.promise("quiet-among-people")
+@pytest.mark.parametrize(
+    ("text", "spoken", "reason"),
+    [
+        ("And on Windows?", NOON - MINUTE, Reason.OVERHEARD),
+        ("And on Windows?", NOON + MINUTE, Reason.AMONG_PEOPLE),
+        ("How do I install it on Windows?", NOON + MINUTE, Reason.OVERHEARD),
+        ("It does not work.", NOON - MINUTE, Reason.AMONG_PEOPLE),
+    ],
+)
+def test_once_another_person_has_spoken_only_a_question_is_answered(
+    text: str, spoken: datetime, reason: Reason
+) -> None:
+    """Also one of whoever has asked before; and since the last answer was given, a whole one."""
+    company = Company({ADA}, Attendance(spoke={BOB: spoken, ADA: NOON}), answered_at=NOON)
 
-    assert decision == Decision(Action.ANSWER_HERE, Reason.UNASKED)
+    assert route(said(text), replace(OURS, company=company)).reason is reason
+
+
+def test_whoever_is_known_in_a_thread_is_spoken_to_by_name() -> None:
+    """A name at the beginning is not the bot's."""
+    company = Company({BOB}, names=("Bob Miller",))
+
+    assert route(said("bob how do I install it?"), replace(OURS, company=company)).reason is Reason.AMONG_PEOPLE
+
+
+def test_a_mention_is_answered_whatever_is_said() -> None:
+    """Also where the thread is muted, and it says thanks."""
+    muted = replace(OURS, company=Company({BOB}, Attendance(is_muted=True)))
+
+    assert route(mentioning(Setting.THREAD, text="Thanks!"), muted).reason is Reason.MENTIONED
+
+
+@pytest.mark.promise("quiet-among-people")
+@pytest.mark.parametrize(
+    ("inbound", "decision"),
+    [
+        (said("Stuck\nHow do I reset my robot"), Decision(Action.ANSWER_HERE, Reason.UNASKED)),
+        (said("What is a robot?", Setting.CHANNEL), Decision(Action.OPEN_THREAD, Reason.UNASKED)),
+        (said("Lost my water bottle"), Decision(Action.LEAVE, Reason.NO_QUESTION)),
+        (said("Bob, what is a robot?", Setting.CHANNEL), Decision(Action.LEAVE, Reason.NO_QUESTION)),
+    ],
+)
+def test_of_what_moderators_want_answered_questions_are(inbound: Inbound, decision: Decision) -> None:
+    """They need no mention, nor a question mark; what tells something is left alone."""
+    unasked = replace(ELSEWHERE, answers_unasked=True)
+
+    assert route(inbound, unasked) == decision
+    found = signal(inbound, decision)
+    assert isinstance(found, Asked) is (decision.action is not Action.LEAVE)
+    assert not isinstance(found, Asked) or found.question.is_unasked
 
 
 def test_a_mention_becomes_a_question() -> None:

@@ -6,7 +6,7 @@
 --       version           of this form
 --       paused            who paused the bot, and when, as JSON
 --       silent:<channel>  nothing is answered there
---       auto:<channel>    every new post is answered there
+--       auto:<channel>    questions are answered there unasked
 --       open:<channel>    what is for members is answered there also in front of guests
 --       moderators:<id>   the members of this role or group may moderate
 --       budget:<name>     so much may be used, as a number, by whom and of what the name says

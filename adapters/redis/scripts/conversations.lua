@@ -1,6 +1,9 @@
 -- Conversations: a list for each thread with an entry for each turn, which is the question's ref, a blank, and the sealed
 -- turn. A ref never holds a blank. For a channel, a sorted set of the messages in it that answer what was asked in a
 -- thread: each is the id, a blank and the thread, and as all have the same score, they are in the order of their ids.
+--
+-- Who has spoken in a thread is a hash for it, with a field `spoke:<id>` for each person, which is when they did so last
+-- in milliseconds, and a field `muted` where people want it quiet.
 
 -- Calls `found` with each entry of a list that is about a question; returns false for what is no list.
 local function each_about(key, ref, found)
@@ -36,4 +39,18 @@ function script.remove(ref)
   local key, gone = KEYS[1], 0
   each_about(key, ref, function(_, entry) gone = gone + redis.call('LREM', key, 1, entry) end)
   return gone
+end
+
+-- Notes when somebody has spoken last, unless so many are known that one more tells nothing.
+function script.hear(field, at, kept, ttl)
+  local is_new = redis.call('HSET', KEYS[1], field, string.format('%d', at)) == 1
+  if is_new and redis.call('HLEN', KEYS[1]) > kept then redis.call('HDEL', KEYS[1], field) end
+  redis.call('PEXPIRE', KEYS[1], ttl)
+end
+
+-- Sets the field or removes it; returns whether that changes anything.
+function script.mute(field, on, ttl)
+  local changed = on and redis.call('HSET', KEYS[1], field, 1) or redis.call('HDEL', KEYS[1], field)
+  redis.call('PEXPIRE', KEYS[1], ttl)
+  return changed
 end

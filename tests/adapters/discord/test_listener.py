@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection
 
 import pytest
 from discord import AutoShardedClient
 
 from adapters.discord.gateway import RECALLED
+from core.community.routing import Company
 from core.errors import StoreUnavailable
 from core.messages import CANNOT_TAKE
 from core.model import (
@@ -282,14 +282,14 @@ async def test_bystanders_in_a_thread_of_the_bot_are_left_alone(server: DiscordS
     bob = server.add_member(place.guild, "Bob")
     thread = server.thread_as(server.bot, server.post_as(place.ada, place.channel, "What is a robot?"), "A robot")
 
-    async def askers(ref: ThreadRef) -> Collection[str]:
+    async def company(ref: ThreadRef) -> Company:
         looked_up.append(ref.thread)
-        return {str(place.ada.id)}
+        return Company({str(place.ada.id)})
 
     box = Box()
-    async with listening(server, box, askers=askers):
+    async with listening(server, box, company=company):
         server.post_as(bob, place.channel, "Hello.")
-        server.post_as(bob, thread, "Nice.")
+        server.post_as(bob, thread, "I like it.")
         server.post_as(bob, thread, "And you?", mentions=[place.ada])
         server.post_as(place.ada, thread, "Go on.")
         server.post_as(bob, thread, "What now?", mentions=[server.bot])
@@ -302,11 +302,11 @@ async def test_without_a_store_everybody_in_a_thread_of_the_bot_is_heard(server:
     """Rather one answer too many than a question without one."""
     thread = server.thread_as(server.bot, server.post_as(place.ada, place.channel, "What is a robot?"), "A robot")
 
-    async def askers(_: ThreadRef) -> Collection[str]:
+    async def company(_: ThreadRef) -> Company:
         raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
 
     box = Box()
-    async with listening(server, box, askers=askers):
+    async with listening(server, box, company=company):
         server.post_as(place.ada, thread, "Go on.")
         asked = await box.question()
 

@@ -75,7 +75,9 @@ async def test_a_forum_is_opened_and_closed_to_the_bot(office: Office, place: Pl
     """It is noted for the forum that was chosen; without the right to read, that is said as well."""
     forum = office.server.add_channel(place.guild, "help", forum=True)
     async with office.open():
-        told = [(await ordered(office, boss, place, "auto-answer", forum=forum, on=on)).content for on in (True, False)]
+        told = [
+            (await ordered(office, boss, place, "auto-answer", channel=forum, on=on)).content for on in (True, False)
+        ]
         entries = await office.policies.recent(home(place.guild.id), limit=9)
 
     assert told == [
@@ -194,7 +196,7 @@ async def test_the_status_lists_channels_and_the_log_page_by_page(office: Office
     forum = office.server.add_channel(place.guild, "help", forum=True)
     moment = f"<t:{int(NOON.timestamp())}:R>"
     async with office.open():
-        await ordered(office, boss, place, "auto-answer", forum=forum, on=True)
+        await ordered(office, boss, place, "auto-answer", channel=forum, on=True)
         for number in range(10):
             await ordered(office, boss, place, "resume" if number % 2 else "pause", channel=place.channel)
         pages = [(await ordered(office, boss, place, "status", page=page)).content.split("\n") for page in (1, 2, 3)]

@@ -61,6 +61,8 @@ async def _office() -> AsyncIterator[Office]:
         ("admin pause <#C2|help>", "admin pause", {"channel": "C2"}),
         ("admin pause there", "admin pause", None),
         ("admin auto-answer C1", "admin auto-answer", None),
+        ("admin auto-answer on here", "admin auto-answer", {"on": True, "channel": "C1"}),
+        ("admin auto-answer off <#C2|help>", "admin auto-answer", {"on": False, "channel": "C2"}),
         ("admin guests on here", "admin guests", {"on": True, "channel": "C1"}),
         ("admin guests off <#C2|help>", "admin guests", {"on": False, "channel": "C2"}),
         ("admin guests here", "admin guests", None),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,6 +11,7 @@ from adapters.slack.api import open_session
 from adapters.slack.listener import SlackHooks
 from adapters.slack.people import People
 from adapters.slack.workspaces import OneWorkspace
+from core.community.routing import Company
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import (
@@ -213,14 +213,14 @@ async def test_in_threads_of_the_bot_no_mention_is_needed(place: Place) -> None:
     bob = place.server.add_member(place.workspace, "bob")
     ours = list[str]()
 
-    async def askers(_: ThreadRef) -> Collection[str] | None:
-        return {place.ada.id}
+    async def company(_: ThreadRef) -> Company:
+        return Company({place.ada.id})
 
     async def owns(thread: ThreadRef) -> bool:
         return thread.thread in ours
 
     box = Box()
-    async with listening(place, box, askers=askers, owns=owns):
+    async with listening(place, box, company=company, owns=owns):
         theirs = place.server.post_as(place.ada, place.channel, "Let us talk.")
         remembered = place.server.post_as(place.ada, place.channel, "What was that?")
         ours.append(remembered.ts)

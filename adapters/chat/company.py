@@ -1,0 +1,74 @@
+"""Who is in a thread: who has asked and spoken there, and how people there are called."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from core.community.routing import Company
+from core.errors import StoreUnavailable
+from core.model import Attendance, Inbound, InboundKind, ThreadRef
+from core.ports import ConversationStore, Underway
+
+if TYPE_CHECKING:
+    from adapters.chat.services import ChatServices
+
+MOST_THREADS = 1_000  # of which names are known; of more, those are given up that have been quiet for longest
+MOST_NAMES = 50  # of a thread
+
+
+class Gathering:
+    """Knows who is in the threads of one process; the names that people have there are written down nowhere."""
+
+    def __init__(self, services: ChatServices) -> None:
+        self._services = services
+        self._names: OrderedDict[ThreadRef, set[str]] = OrderedDict()
+
+    async def company(self, inbound: Inbound, *, is_late: bool = False) -> Company | None:
+        """Return who is in the thread of a message, with the names of others than its author; None if nobody knows.
+
+        Of one that comes late, after a store was emptied, somebody else may have asked: only what asks counts.
+        """
+        found = None
+        with suppress(StoreUnavailable):
+            found = await self._services.company(inbound.message.thread)
+        if found is None:
+            return Company(askers=("",)) if is_late else None
+        own = inbound.author.name if inbound.author else ""
+        names = self._names.get(inbound.message.thread, set[str]()) - {own}
+        return Company(found.askers, found.attendance, found.answered_at, tuple(names))
+
+    async def hear(self, inbound: Inbound) -> None:
+        """Note that somebody has spoken in a thread; without a store, that is lost."""
+        if inbound.kind is not InboundKind.WRITTEN or inbound.author is None:
+            return
+        if inbound.author.name:
+            names = self._names.setdefault(inbound.message.thread, set())
+            self._names.move_to_end(inbound.message.thread)
+            if len(names) < MOST_NAMES:
+                names.add(inbound.author.name)
+            if len(self._names) > MOST_THREADS:
+                self._names.popitem(last=False)
+        with suppress(StoreUnavailable):
+            await self._services.hear(inbound.message.thread, inbound.author.id, inbound.at or self._services.now())
+
+
+async def company(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Company | None:
+    """Return who asked, waits for an answer or spoke in a thread; None where nobody can know."""
+    try:
+        conversation, waiting = await conversations.load(thread), await inbox.running(thread)
+        attendance = await conversations.attendance(thread)
+    except StoreUnavailable:
+        return None
+    turns = conversation.turns if conversation else ()
+    asked = {*(turn.author_id for turn in turns), *([waiting.author.id] if waiting else ())}
+    if not asked and attendance == Attendance():
+        return None
+    return Company(asked, attendance, turns[-1].at if turns else None)
+
+
+async def owns(conversations: ConversationStore, thread: ThreadRef) -> bool:
+    """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
+    conversation = await conversations.load(thread)
+    return any(turn.question_ref.id == thread.thread for turn in (conversation.turns if conversation else ()))

@@ -1,0 +1,163 @@
+"""How well the bot keeps out of people's talk: situations in threads of its own, some with a question for it.
+
+`python -m bench.quiet` judges each part by words and company alone. With `search` behind it, what it would answer among
+people is also looked for in the textbook and in the pages in `docs`, as the bot is silent there where it finds nothing.
+
+Each part but the first was written after the rule had been frozen, and judged it before it was changed again; what was
+measured then stands in `docs/measurements.md`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from adapters.documents.folder import Folder
+from bench.corpora import indexed, textbook
+from bench.report import Row, at_least, at_most, print_rows
+from core.community.routing import Action, Company, Standing, route
+from core.documents.retrieval import HybridRetriever
+from core.model import Attendance, Inbound, InboundKind, MessageRef, Person, Scope, Setting, ThreadRef
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("first", "second", "third", "fourth")
+BOT, ASKER, OTHER = "bot", "asker", "other"
+ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)
+THREAD = ThreadRef(platform="bench", workspace="w", channel="c", thread="t")
+RELEVANT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What somebody says in a thread of the bot's, and whom it is for.
+
+    It comes *from* the asker who is alone with the bot, from the asker once others have spoken, or from one of those;
+    and *after* the bot's last answer or after another person. It is `addressed` by a mention or a reply, or not at all.
+    """
+
+    text: str
+    language: str
+    comes_from: Literal["alone", "asker", "other"]
+    after: Literal["bot", "people"]
+    addressed: Literal["mention", "reply", ""]
+    names: tuple[str, ...]
+    is_for_bot: bool
+
+    @property
+    def is_among_people(self) -> bool:
+        """Whether nobody speaks to the bot, and it is not alone with whoever asked."""
+        return not self.addressed and self.comes_from != "alone"
+
+    def is_answered(self) -> bool:
+        """Return whether the product would look for an answer."""
+        author = OTHER if self.comes_from == "other" else ASKER
+        others = {} if self.comes_from == "alone" else {ASKER if author == OTHER else OTHER: self._when()}
+        standing = Standing(
+            me=BOT,
+            threads_we_own={THREAD.thread},
+            reads_all=True,
+            company=Company({ASKER}, Attendance(spoke=others), ANSWERED, self.names),
+        )
+        inbound = Inbound(
+            kind=InboundKind.WRITTEN,
+            message=MessageRef(thread=THREAD, id="1"),
+            setting=Setting.THREAD,
+            author=Person(id=author),
+            text=self.text,
+            mentions=(BOT,) if self.addressed == "mention" else (),
+            is_reply_to=BOT if self.addressed == "reply" else "",
+            at=ANSWERED + timedelta(minutes=2),
+        )
+        return route(inbound, standing).action is not Action.LEAVE
+
+    def _when(self) -> datetime:
+        """Return when somebody else spoke last."""
+        return ANSWERED + timedelta(minutes=1 if self.after == "people" else -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How many situations there are of a kind, and which of them are answered."""
+
+    all: int
+    answered: tuple[Situation, ...]
+
+    @property
+    def share(self) -> float:
+        """Return how many of a hundred are answered."""
+        return 100 * len(self.answered) / max(self.all, 1)
+
+
+def situations(part: str) -> Sequence[Situation]:
+    """Return the situations of a part."""
+    lines = (ROOT / "tests" / "evaluation" / f"quiet_{part}.jsonl").read_text("utf-8").splitlines()
+    return [
+        Situation(
+            text=row["text"],
+            language=row["language"],
+            comes_from=row["from"],
+            after=row["after"],
+            addressed=row["addressed"],
+            names=tuple(row["names"]),
+            is_for_bot=row["for"] == "bot",
+        )
+        for row in map(json.loads, lines)
+    ]
+
+
+def judged(parts: Sequence[str]) -> tuple[Judged, Judged, Judged]:
+    """Return what is none of the bot's business, what is said to it, and what is asked of it among people."""
+    found = [each for part in parts for each in situations(part)]
+    kinds = (
+        [each for each in found if not each.is_for_bot],
+        [each for each in found if each.is_for_bot and not each.is_among_people],
+        [each for each in found if each.is_for_bot and each.is_among_people],
+    )
+    people, direct, among = (Judged(len(kind), tuple(each for each in kind if each.is_answered())) for kind in kinds)
+    return people, direct, among
+
+
+def rows(name: str, parts: Sequence[str]) -> list[Row]:
+    """Return the three figures of some parts."""
+    people, direct, among = judged(parts)
+    return [
+        at_most(f"{name}: {people.all} remarks of people among themselves, taken for questions", people.share, 2, " %"),
+        at_least(f"{name}: {direct.all} questions said to the bot, answered", direct.share, 99, " %"),
+        at_least(f"{name}: {among.all} questions among people, answered", among.share, 80, " %"),
+    ]
+
+
+async def searched(parts: Sequence[str]) -> list[Row]:
+    """Look for what people say among themselves and the rule takes for a question."""
+    found: list[Row] = []
+    async with indexed("quiet", textbook(), Folder(ROOT / "docs", name="manual")) as (embedder, index):
+        retriever = HybridRetriever(embedder, index, clock=time.monotonic)
+        for part in parts:
+            people, _, _ = judged([part])
+            interrupted = 0
+            for each in people.answered:
+                result = await retriever.search(each.text, limit=1, scope=Scope())
+                interrupted += bool(result.hits) and result.hits[0].score >= RELEVANT
+            share = 100 * interrupted / people.all
+            found.append(at_most(f"{part} part: {people.all} remarks of people, answered", share, 2, " %"))
+    return found
+
+
+def main() -> None:
+    """Print the figures of each part, and of all."""
+    for part in PARTS:
+        print_rows(f"The {part} part", rows("by words", [part]))
+    print_rows("All parts", rows("by words", PARTS))
+    if "search" in sys.argv:
+        print_rows("With what the search finds", asyncio.run(searched(PARTS)))
+
+
+if __name__ == "__main__":
+    main()

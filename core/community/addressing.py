@@ -1,0 +1,200 @@
+"""Decides whether what somebody says among people is a question for the bot, by its words alone.
+
+Better one question unanswered, which a mention asks again, than one word where people talk to each other. Nothing here
+waits, looks anything up or keeps anything.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from functools import partial
+
+from core.community.question_words import (
+    ACKNOWLEDGED,
+    ACKNOWLEDGED_APART,
+    COMPLAINT,
+    ENGLISH,
+    NOT_NAMES,
+    REACTION,
+    SCRIPTS,
+    SPACED,
+    THANKS,
+    THANKS_APART,
+    Wording,
+)
+
+LONGEST = 2_000  # characters that are looked at; a question that needs more does not end there
+MOST_WORDS_OF_THANKS = 12
+QUESTION_MARKS = "?？؟\u037e՞⸮፧꘏⁇⁈⁉‽﹖︖꛷❓❔\U00011143"
+"""Those of all scripts; the Greek one looks like a semicolon, and is written as one."""
+_GREEK = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]")
+_UNSAID = re.compile(  # code, quotes, addresses and the names of emoji are nobody's words
+    r"```.*?(?:```|\Z)|`[^`\n]*`|<?https?://\S+|:[a-z0-9_+'-]+:(?::skin-tone-\d:)?",
+    re.DOTALL | re.IGNORECASE,
+)
+_QUOTED = re.compile(r"^>[^\n]*$", re.MULTILINE)
+_SENTENCE = re.compile(
+    rf"[^.!\n。！…{QUESTION_MARKS}]*(?:\.(?=\S)[^.!\n。！…{QUESTION_MARKS}]*)*[.!\n。！…{QUESTION_MARKS}]*"
+)
+_PLAIN = str.maketrans("’¿¡", "'  ")
+_WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
+_WORD_OF_ANY_SCRIPT = re.compile(r"[^\W_]")
+_NAMED = re.compile(
+    r"^(?:(?:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+)?@?(?P<name>[^\W\d_][\w'’.-]+)\s*[,:，、]\s*\S",
+    re.IGNORECASE,
+)
+_GREETED = re.compile(
+    r"^(?:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+(?P<name>[^\W\d_][\w'’-]+)", re.IGNORECASE
+)
+_NAMED_LAST = re.compile(r"^[^,]*,\s*(?P<name>[^\W\d_][\w'’-]+)\W*$")
+_SPOKEN_TO = re.compile(r"(?<!\w)@[^\W\d_][\w.-]*")
+_OPENERS = re.compile(
+    r"^(?:(?:so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thanks|thank you|thx|ah|oh|hm+|um+|wait"
+    r"|(?:quick |one more |another |next )?question|one more thing|btw|by the way|just wondering|bot|footnote|all|there"
+    r"|everyone)[\s,:;.!–—-]+)+"
+)
+_LAUGHTER = re.compile(r"(?:[hjx]+[aeoiае]+){1,40}[hjx]*|k+|l+o+l+|1")
+_TO_ALL = re.compile(  # what documents can tell as well as anybody
+    r"^(?:do(?:es)? (?:anyone|anybody|someone|somebody|any of you|you|you guys) (?:here |else |happen to )?know"
+    r"|(?:can|could|would) (?:anyone|anybody|someone|somebody|any of you) (?:please |here )?"
+    r"(?:tell me|explain(?: to me)?|show me|help me understand|point me to|clarify)|any ideas?|weiß jemand"
+    r"|kann jemand sagen|sabe alguien|alguien sabe|alguém sabe|qualcuno sa|weet iemand|кто-нибудь знает"
+    r"|quelqu'un sait) "
+)
+_SHORTEST_APART = 5  # letters of a question where words are not apart
+_SHORTEST, _SHORTEST_NAME = 2, 3  # words of a question, letters of a name
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Return whether *text* has no words, or takes note of something and thanks for it, and asks nothing.
+
+    It never needs an answer, whoever says it.
+    """
+    said = _said(text)
+    if _is_marked(said) or not _WORD_OF_ANY_SCRIPT.search(said):
+        return not _is_marked(said)
+    words = [word.replace("’", "'").strip(".") for word in _words(said)]
+    if all(
+        word in ACKNOWLEDGED or re.fullmatch(r"(?:[hjx]?[aeo]*h[aeo]*)+|(?:ja)+|k+|l+o+l+|\d*1", word) for word in words
+    ):
+        return True
+    if ACKNOWLEDGED_APART.fullmatch(re.sub(r"[\W_]+", "", said)):
+        return True
+    thanks = any(word in THANKS for word in words) or THANKS_APART.search(said)
+    is_more = COMPLAINT.search(said) or any(_asks(one) for one, _ in _sentences(said))
+    return bool(thanks) and not is_more and len(words) <= MOST_WORDS_OF_THANKS
+
+
+def reads_as_question(text: str, *, names: Collection[str] = (), follows_answer: bool = False) -> bool:
+    """Return whether *text* is a question for the bot where other people have spoken as well.
+
+    *names* are those of the people who have. One that *follows the answer*, as nobody else has spoken since, may be
+    short and speak of "it".
+    """
+    said = _said(text)
+    if is_acknowledgement(text) or _is_for_somebody(said, names):
+        return False
+    judged = partial(_is_question, follows_answer=follows_answer)
+    sentences = list(_sentences(said))
+    if any(_is_personal(one) for one, is_marked in sentences if is_marked or len(sentences) == 1):
+        return False
+    return any(judged(one, is_marked=is_marked) for one, is_marked in sentences)
+
+
+def _said(text: str) -> str:
+    """Return the words of a message, without what is quoted, code, addresses and the names of emoji."""
+    text = unicodedata.normalize("NFKC", _UNSAID.sub(" ", _QUOTED.sub(" ", text[:LONGEST])).replace("\u037e", "?"))
+    text = text.replace(";", "?") if _GREEK.search(text) else text
+    return re.sub(r"[^\S\n]+", " ", text.translate(_PLAIN)).strip()
+
+
+def _is_marked(text: str) -> bool:
+    return any(mark in text for mark in QUESTION_MARKS)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _sentences(said: str) -> Iterator[tuple[str, bool]]:
+    """Yield each sentence in small letters, without how it is opened, and whether a question mark ends it."""
+    for found in _SENTENCE.findall(said):
+        sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()
+        if _WORD_OF_ANY_SCRIPT.search(sentence):
+            opened = _OPENERS.sub("", f"{sentence} ").strip() or sentence
+            yield _TO_ALL.sub("", opened), _is_marked(found)
+
+
+def _is_for_somebody(said: str, names: Collection[str]) -> bool:
+    """Return whether a message names whom it is for: somebody known, or whoever is named in front of it or last."""
+    known = {part.lower() for name in names for part in _WORD.findall(name) if len(part) >= _SHORTEST_NAME}
+    written = [word for word in _WORD.findall(said) if word.lower() in known]
+    if _SPOKEN_TO.search(said) or any(not word[0].islower() for word in written) or _words(said)[:1] == written[:1]:
+        return True
+    for pattern in (_NAMED, _GREETED, _NAMED_LAST):
+        if (found := pattern.match(said)) and _may_be_a_name(found["name"]):
+            return True
+    return False
+
+
+def _may_be_a_name(word: str) -> bool:
+    """Return whether a word is written like a name, and none that messages begin with anyway."""
+    is_name = word[0].isupper() and word[1:].islower()
+    return is_name and word.lower() not in NOT_NAMES and word.lower() not in ACKNOWLEDGED
+
+
+def _wordings(sentence: str) -> tuple[Wording, ...]:
+    """Return the languages that a sentence may be in, by its letters or its common words; none if nobody can say."""
+    for letters, wording in SCRIPTS:
+        if letters.search(sentence):
+            return (wording,)
+    words = _words(sentence)
+    counts = {wording: sum(word in wording.common for word in words) for wording in SPACED}
+    most = max(counts.values())
+    asking = tuple(wording for wording in SPACED if wording.asks.search(sentence) or wording.requests.match(sentence))
+    return tuple(each for each, count in counts.items() if count == most and most) or asking
+
+
+def _asks(sentence: str, *, is_strict: bool = False) -> bool:
+    """Return whether a sentence is put as a question, also in its second clause, or wishes for what a bot can do.
+
+    If that *is strict*, it has to ask what documents tell.
+    """
+    clauses = [sentence, *filter(None, [sentence.partition(", ")[2]])]
+    return any(
+        (wording.seeks if is_strict else wording.asks).search(clause) or wording.requests.match(clause)
+        for wording in _wordings(sentence)
+        for clause in clauses
+    )
+
+
+def _is_personal(sentence: str) -> bool:
+    """Return whether a sentence speaks to a person, of what they do, have or plan, or of whoever else is there."""
+    for wording in _wordings(sentence) or (ENGLISH,):
+        found = wording.requests.match(sentence)
+        rest = sentence[found.end() :] if found else wording.general.sub(" ", sentence)
+        if wording.personal.search(rest):
+            return True
+    return False
+
+
+def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool) -> bool:
+    """Return whether a sentence that names nobody asks for something that documents can answer."""
+    if REACTION.fullmatch(sentence) or _is_personal(sentence):
+        return False
+    if follows_answer:
+        return is_marked or (_asks(sentence) and _has_subject(sentence))
+    is_chatty = any(wording.chatty.search(sentence) for wording in _wordings(sentence))
+    return not is_chatty and _asks(sentence, is_strict=True) and _has_subject(sentence)
+
+
+def _has_subject(sentence: str) -> bool:
+    """Return whether a sentence says what it is about, which those that go on from what somebody said do not."""
+    wordings = _wordings(sentence)
+    if not any(wording.common for wording in wordings):
+        return len(_WORD_OF_ANY_SCRIPT.findall(sentence)) >= _SHORTEST_APART
+    words = _words(sentence)
+    telling = [word for word in words if not any(word in wording.common for wording in wordings)]
+    return any(not word.isdecimal() for word in telling) and len(words) >= _SHORTEST

@@ -1,0 +1,97 @@
+"""How the bot keeps quiet among people, on every platform."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import messages
+from core.messages import UNAVAILABLE
+from tests.end_to_end.community import ANSWER, Town
+
+
+@pytest.mark.promise("quiet-among-people")
+async def test_people_who_talk_below_an_answer_are_left_alone(town: Town) -> None:
+    """Reactions, thanks and what they ask each other; a whole question is answered, whoever asks it."""
+    said = ["👍", ":tada:", "thanks :pray:", "oh really? since when?", "did you finish lab 3?", "Ada, what is a robot?"]
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        for text in said:
+            town.community.follow_up(asked, text, by="Bob")
+        town.community.follow_up(asked, "and which one did you take?")
+        town.community.follow_up(asked, "How does a robot move its arm?", by="Bob")
+        await town.sees(asked, ANSWER, times=2)
+
+    assert len(town.community.said(asked)) == 2
+    assert not any(text in f"{request.body}" for request in town.chat.received for text in said)
+
+
+@pytest.mark.promise("quiet-among-people")
+async def test_whoever_is_alone_with_the_bot_need_not_ask(town: Town) -> None:
+    """What they tell is for it; their thanks need no answer."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.community.follow_up(asked, "thanks!")
+        town.community.follow_up(asked, "Mine does not move.")
+        await town.sees(asked, ANSWER, times=2)
+
+    assert len(town.community.said(asked)) == 2
+
+
+@pytest.mark.promise("silence-unasked")
+async def test_what_is_asked_among_people_and_cannot_be_answered_is_left_to_them(town: Town) -> None:
+    """No message and no mark, and nothing to try again; with a mention, it is told."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.shelf.fails = True
+        town.community.follow_up(asked, "I took the other one.", by="Bob")
+        overheard = town.community.follow_up(asked, "How do I reset the router?", by="Bob")
+        await town.remembers(overheard)
+        told = town.community.ask()
+        await town.sees(told, UNAVAILABLE)
+
+    assert len(town.community.said(asked)) == 1
+    assert (town.community.warned(overheard), town.community.warned(told)) == (False, True)
+
+
+@pytest.mark.promise("silence-unasked")
+async def test_questions_in_a_channel_are_answered_unasked_where_moderators_want_it(town: Town) -> None:
+    """Only what reads as a question, and in a thread on it, in which whoever asked goes on without a mention."""
+    async with town.bot():
+        on = await town.community.answer_unasked()
+        told = [town.community.say(text) for text in ("Lost my water bottle", "Bob, what is a robot?", "thanks!")]
+        asked = town.community.say("What is a robot?", by="Bob")
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.community.follow_up(asked, "Mine does not move.", by="Bob")
+        await town.sees(asked, ANSWER, times=2)
+        off = await town.community.answer_unasked(on=False)
+        after = town.community.say("What is a robot?")
+        last = town.community.ask()
+        await town.sees(last, ANSWER)
+
+    assert [on, off] == [messages.auto_answering(on=each, is_new=True, is_heard=True) for each in (True, False)]
+    assert [town.community.has_thread(each) for each in (*told, after)] == [False] * 4
+
+
+@pytest.mark.promise("silence-unasked")
+async def test_a_question_in_a_channel_that_cannot_be_answered_is_left_alone(town: Town) -> None:
+    """No thread, no message, no mark; and what people say below it is their own, unless they mention the bot."""
+    async with town.bot():
+        await town.community.answer_unasked()
+        town.shelf.fails = True
+        asked = town.community.say("How do I reset the router?")
+        await town.remembers(asked)
+        town.shelf.fails = False
+        public = town.community.public()
+        told = town.community.ask()
+        await town.sees(told, ANSWER)
+
+    assert (town.community.has_thread(asked), town.community.warned(asked)) == (False, False)
+    assert public == []
+    assert town.community.signs() == []

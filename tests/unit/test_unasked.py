@@ -1,0 +1,86 @@
+"""Questions that nobody has said to the bot: they are answered with sources, or nobody hears of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.errors import ModelUnavailable
+from core.model import Answer, Budget, Claim, Delivery, Holder, MessageRef, Status
+from tests.builders import question, thread
+from tests.fakes.chat import Script, ScriptedTurn, search, turn
+from tests.fakes.shelf import Shelf
+from tests.unit.test_responder import ANSWERED, Desk
+
+UNASKED = Claim(question().model_copy(update={"is_unasked": True}))
+STANDING = Delivery(messages=(MessageRef(thread=thread(), id="9"),))
+
+
+@pytest.mark.promise("silence-unasked")
+async def test_an_unasked_question_is_answered_once_the_answer_is_whole(script: Script) -> None:
+    """Nothing is shown before it is certain; it is remembered like any other."""
+    desk = Desk(script(*ANSWERED))
+
+    answer = await desk.answer(UNASKED)
+
+    assert desk.surface.shown == [answer]
+    assert await desk.store.load(thread()) is not None
+
+
+@pytest.mark.promise("silence-unasked")
+@pytest.mark.parametrize(
+    ("turns", "shelf", "status"),
+    [
+        ([turn(search("bottle")), turn("There is nothing.")], Shelf(), Status.NO_CONTEXT),
+        ([turn("Hello there!"), turn("Hello there!")], Shelf(), Status.NO_CONTEXT),
+        ([turn(ModelUnavailable("down"))], None, Status.FAILED),
+    ],
+    ids=["nothing relevant", "no search", "a failure"],
+)
+async def test_nobody_hears_of_one_without_an_answer(
+    script: Script, turns: list[ScriptedTurn], shelf: Shelf | None, status: Status
+) -> None:
+    """No message, no mark and no memory, whatever was the reason."""
+    desk = Desk(script(*turns), shelf=shelf)
+
+    answer = await desk.answer(UNASKED)
+
+    assert answer.status is status
+    assert (desk.surface.shown, desk.surface.reactions, desk.surface.refused) == ([], [], [])
+    assert await desk.store.load(thread()) is None
+
+
+@pytest.mark.promise("silence-unasked")
+async def test_nobody_hears_that_one_is_refused(script: Script) -> None:
+    """Where the bot is paused, and over a budget; whoever asks next is told as if nothing had been."""
+    paused = Desk(script(), paused=True)
+    spent = Desk(script(*ANSWERED), budgets=(Budget(holder=Holder.PERSON, most=1),))
+    await spent.ask(question(id="0"))
+    del spent.surface.shown[:]
+    told = [await paused.answer(UNASKED), await spent.answer(UNASKED)]
+    silent = [*paused.surface.refused, *spent.surface.refused, *spent.surface.reactions, *spent.surface.shown]
+    await spent.ask(question(id="2"))
+
+    assert [each.status for each in told] == [Status.REFUSED, Status.REFUSED]
+    assert silent == []
+    assert len(spent.surface.refused) == 1
+
+
+async def test_one_that_was_answered_before_is_answered_like_any_other(script: Script) -> None:
+    """Its words were changed: what stands there has to tell the truth."""
+    desk = Desk(script(turn(search("bottle")), turn("There is nothing.")), shelf=Shelf())
+
+    answer = await desk.answer(replace(UNASKED, delivery=STANDING, is_update=True))
+
+    assert isinstance(desk.surface.shown[-1], Answer)
+    assert desk.surface.shown[-1] == answer
+
+
+async def test_nobody_is_sorry_for_one_that_was_given_up(script: Script) -> None:
+    """Nobody waits for it."""
+    desk = Desk(script())
+
+    await desk.apologize(UNASKED)
+
+    assert desk.surface.shown == []
