@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -155,9 +156,9 @@ class Watched:
 @contextmanager
 def watched(folder: Path, *, down_after: int = 60_000) -> Generator[Watched, None, None]:
     """A master with a replica and a Sentinel that misses it after *down_after* milliseconds."""
-    options = {"repl_diskless_sync_delay": "0", "rdbcompression": "no"}  # what is written can be looked through
-    master = Node(folder / "master", **options)
-    replica = Node(folder / "replica", replicaof=f"127.0.0.1 {master.port}", **options)
+    node = partial(Node, repl_diskless_sync_delay="0", rdbcompression="no")  # what is written can be looked through
+    master = node(folder / "master")
+    replica = node(folder / "replica", replicaof=f"127.0.0.1 {master.port}")
     sentinel = Node(
         folder / "sentinel",
         sentinel=f"sentinel monitor {MASTER} 127.0.0.1 {master.port} 1\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.answering.agent import Agent
 from core.answering.prompts import history, opening
-from core.community.routing import BEGINNING, Action, Reason, Standing, route, signal
+from core.community.routing import BEGINNING, Action, Company, Reason, Standing, route, signal
 from core.errors import InvalidInput
 from core.messages import unread_files
 from core.model import (
@@ -177,7 +177,7 @@ def test_a_follow_up_without_words_counts_if_a_file_may_be_them(carries: bool) -
         author=Person(id="p1"),
         carries=carries,
     )
-    decision = route(said, Standing(me="b", threads_we_own={"1"}, reads_all=True, askers={"p1"}))
+    decision = route(said, Standing(me="b", threads_we_own={"1"}, reads_all=True, company=Company(askers={"p1"})))
 
     wanted = (Action.ANSWER_HERE, Reason.FOLLOW_UP) if carries else (Action.LEAVE, Reason.WORDLESS)
     assert (decision.action, decision.reason) == wanted

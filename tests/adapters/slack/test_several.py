@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.community.routing import Company
 from core.model import Asked, Deleted
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
@@ -18,10 +19,10 @@ async def test_a_mention_begins_a_thread_that_goes_on_without_one(place: Place) 
     box, bob = Box(), place.server.add_member(place.workspace, "bob")
     talk = place.server.add_group_talk(place.workspace, place.ada, bob)
 
-    async def askers(_: object) -> set[str]:
-        return {place.ada.id}
+    async def company(_: object) -> Company:
+        return Company(askers={place.ada.id})
 
-    async with listening(place, box, askers=askers):
+    async with listening(place, box, company=company):
         place.server.post_as(bob, talk, "Shall we ask it?")
         root = place.server.post_as(place.ada, talk, f"{place.bot.mention} What is a robot?")
         first = await box.question()
