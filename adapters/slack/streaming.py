@@ -19,6 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.chat.platform import Barred, Controls, Part, Posted
+from adapters.retry import QUICK
 from adapters.slack.api import BARRED, Denied, never_arrived, tell
 from adapters.slack.dialect import blocks_below
 from adapters.slack.poster import Place, ThreadPoster
@@ -277,7 +278,7 @@ class Indicator:
             with suppress(PostingFailed, TimeoutError):
                 async with asyncio.timeout(FAREWELL):
                     if sign.kind is not None:
-                        await _put(place, sign.kind, is_there=False)
+                        await QUICK.call(partial(_put, place, sign.kind, is_there=False))
                     elif inherits:
                         await self.take_away(place)
 
@@ -296,8 +297,9 @@ class Indicator:
         with suppress(PostingFailed):
             for kind in list(SignKind)[self._best.get(name, SignKind.SESSION) :]:
                 sign.kind = kind
+                putting = partial(_put, place, kind, is_there=is_there, begins=begins)
                 try:
-                    await _put(place, kind, is_there=is_there, begins=begins)
+                    await (putting() if is_there else QUICK.call(putting))
                 except Denied as denied:
                     sign.kind = None
                     if denied.code in NO_SIGNS:

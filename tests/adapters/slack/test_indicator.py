@@ -125,6 +125,21 @@ async def test_a_sign_goes_when_nobody_wants_the_answer_any_more(slack: OnSlack)
 
 
 @pytest.mark.promise("signs-go")
+@pytest.mark.parametrize("inherits", [False, True])
+async def test_a_sign_goes_although_the_platform_is_away_for_a_moment(slack: OnSlack, inherits: bool) -> None:
+    """Nobody would take it away later, once the question is done."""
+    place, sessions, left = await place_of(slack), slack.server.platform.sessions, AsyncExitStack()
+    stop = await left.enter_async_context(Indicator().shown(place))
+    await slack.until(lambda: sessions)
+    stop()
+    slack.server.faults.add(SESSION, Reset())
+    await (Indicator().take_away(place) if inherits else left.aclose())
+
+    assert [session.history for session in sessions.values()] == [["processing", "active"]]
+    assert slack.server.faults.met == [Reset()]
+
+
+@pytest.mark.promise("signs-go")
 async def test_whoever_has_no_time_for_the_end_of_a_sign_leaves_no_task_behind(slack: OnSlack) -> None:
     """Whoever takes over the question takes the sign away."""
     place, never, shown = await place_of(slack), asyncio.Event(), asyncio.Event()
