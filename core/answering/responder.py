@@ -95,7 +95,8 @@ class Responder:
                 await self._refuse(claim, surface, admitted.sentence)
             elif admitted.telling is Telling.MARK:
                 await surface.react(claim, Reaction.LIMIT)
-            await self._alert(claim, surface, admitted.alerts)
+            if admitted.alerts:
+                await self._alert(claim, surface, admitted.alerts)
         else:
             with expiring(claim.cancelled, self.agent.limits.longest - claim.spent):
                 answer = await self._counted(claim, surface, conversation, admitted)
@@ -207,8 +208,8 @@ class Responder:
             raise
         counts = bool(outcome) and not answer.is_failure
         with suppress(StoreUnavailable):  # then what was set aside ends by itself
-            alerts = await self.insist(partial(self._settle, claim, reservation, spent, counts=counts))
-            await self._alert(claim, surface, alerts)
+            if alerts := await self.insist(partial(self._settle, claim, reservation, spent, counts=counts)):
+                await self._alert(claim, surface, alerts)
         return answer
 
     async def _settle(

@@ -63,6 +63,7 @@ from core.messages.commands import (
     AWAY,
     BROKEN,
     COMPLAINTS,
+    COUNTED_JUST_NOW,
     FORGET_ME_TITLE,
     FORGET_ME_WARNING,
     MORE,
