@@ -341,3 +341,24 @@ async def test_a_workspace_that_goes_while_its_token_is_renewed_is_forgotten_all
     with pytest.raises(NotInstalled):
         await found.find(team)
     assert forgetting.exception() is None
+
+
+async def test_those_that_have_installed_the_bot_are_known_in_their_order(place: Place) -> None:
+    """Organizations as well as workspaces, under the names that Slack gave; what cannot be read comes last."""
+    vault = MemoryVault()
+    kept = VaultInstallations(vault)
+    whole: dict[str, Any] = {
+        "team_id": None,
+        "enterprise_id": "E1",
+        "enterprise_name": "Robotics",
+        "is_enterprise_install": True,
+    }
+    late: dict[str, Any] = {"team_id": "T3", "team_name": "Late"}
+    first: dict[str, Any] = {"team_id": "T1"}
+    for at, more in ((3.0, late), (2.0, whole), (1.0, first)):
+        await kept.async_save_bot(Bot(bot_token="xoxb-1", bot_id="B", bot_user_id="U", installed_at=at, **more))
+    await vault.save("slack:installation:T9", "{}")
+
+    found = [(str(home), name) for home, name in await workspaces(place, vault).joined()]
+
+    assert found == [("slack:T1", ""), ("slack:E1", "Robotics"), ("slack:T3", "Late"), ("slack:T9", "")]
