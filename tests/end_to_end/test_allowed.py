@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from core.events import CommunitiesFound
 from core.messages import NOT_ALLOWED
 from core.model import WorkspaceRef
 from tests.builders import hit
-from tests.end_to_end.community import ANSWER, Room, Town
+from tests.end_to_end.community import ANSWER, PATIENCE, Room, Town
 from tests.end_to_end.neighbours import DiscordNeighbours, Neighbours, SlackNeighbours
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
@@ -156,6 +157,9 @@ async def test_the_first_guild_that_the_bot_joins_may_use_it(region: Region) -> 
     async with region.town.bot():
         if isinstance(region.people, DiscordNeighbours):
             await region.people.join()
+            async with asyncio.timeout(PATIENCE):
+                while not (await region.store.load()).allowed:  # noqa: ASYNC110 - another process may decide it
+                    await asyncio.sleep(0.01)
             await region.answered(by="Eve", room=Room.ABROAD)
         else:
             await region.answered()  # since it was installed there when it ran
