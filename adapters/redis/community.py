@@ -177,7 +177,7 @@ class RedisCommunities:
     async def load(self) -> Communities:
         """Return what is kept, after those that are named."""
         flat = await self._run("communities", COMMUNITIES)
-        if not flat and self._last:
+        if _has_lost(flat, self._last):
             lines = "\n".join(str(each, "utf-8", "replace") for each in self._last)
             flat = await self._run("restore_communities", COMMUNITIES, lines=lines)
         self._last = flat
@@ -290,6 +290,18 @@ def _budgets(fields: Mapping[str, bytes]) -> Iterator[Budget]:
     for name in sorted(name for name in fields if name.startswith(BUDGET)):
         with suppress(InvalidInput, ValueError):
             yield Budget.named(name.removeprefix(BUDGET), float(fields[name]))
+
+
+def _has_lost(flat: Sequence[bytes], before: Sequence[bytes]) -> bool:
+    """Return whether fields and values are not those that followed the ones before: what only grows has become less."""
+    now, known = (dict(zip(each[::2], each[1::2], strict=True)) for each in (flat, before))
+    return (b"first" in known and now.get(b"first") != known[b"first"]) or _number(now) < _number(known)
+
+
+def _number(fields: Mapping[bytes, bytes]) -> int:
+    """Return how many communities were noted ever."""
+    last = fields.get(b"last", b"")
+    return int(last) if last.isdigit() else 0
 
 
 def _parsed(kind: type[Kind], text: bytes) -> Kind | None:

@@ -112,7 +112,12 @@ class SlackPlatform(Platform):
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
             catch_up = partial(listener.catch_up, home.name if home else "")  # of many, those that were heard before
-            listener.background.begin(partial(take_over, services, self.key, commands.find, lost=catch_up))
+
+            def regain() -> None:  # what a store that was emptied has lost
+                listener.background.begin(settle)
+                catch_up()
+
+            listener.background.begin(partial(take_over, services, self.key, commands.find, lost=regain))
             await self._hear(app, stores, catch_up, settle, home.title if home else "")
 
     @contextlib.asynccontextmanager

@@ -331,6 +331,7 @@ async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) ->
             **discord.settings(),
             **slack.settings(),
         }
+        settings["FOOTNOTE_COMMUNITIES"] += f",{slack.community}"  # which no store can lose
         await _ingest(settings, folder / "ingestion")
         processes = folder / "processes"
         processes.mkdir(parents=True)

@@ -58,6 +58,11 @@ class OnSlack:
                 if due:
                     self.server.outbox.repeat(*due)
 
+    @property
+    def community(self) -> str:
+        """Give the workspace as the operator allows it."""
+        return f"slack:{self.workspace.team_id}"
+
     def settings(self) -> dict[str, str]:
         """Give the address and the tokens."""
         return {

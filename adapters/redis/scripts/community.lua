@@ -250,12 +250,20 @@ function script.communities()
   return redis.call('HGETALL', PREFIX)
 end
 
--- Puts fields and values back, line by line, into a store that has lost all of them; another process may have done so.
+-- Puts fields and values back, line by line, into a store that has lost all of them; another process may have done so,
+-- or noted others by now. Nobody waits for what is allowed.
 function script.restore_communities(lines)
-  if redis.call('EXISTS', PREFIX) == 0 then
-    for field, value in string.gmatch(lines .. '\n', '([^\n]*)\n([^\n]*)\n') do
+  local number = tonumber(redis.call('HGET', PREFIX, 'last') or '0')
+  for field, value in string.gmatch(lines .. '\n', '([^\n]*)\n([^\n]*)\n') do
+    if field == 'last' then
+      redis.call('HSET', PREFIX, field, math.max(number, tonumber(value) or 0))
+    elseif field == 'first' then
       redis.call('HSET', PREFIX, field, value)
+    else
+      redis.call('HSETNX', PREFIX, field, value)
     end
+    local community = string.match(field, '^own:(.*)$') or string.match(field, '^allowed:(.*)$')
+    if community then redis.call('HDEL', PREFIX, 'waiting:' .. community) end
   end
   return redis.call('HGETALL', PREFIX)
 end

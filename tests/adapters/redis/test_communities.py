@@ -40,6 +40,27 @@ async def test_a_store_that_was_emptied_gets_back_what_a_process_knows(client: R
     assert (await here.load()).allowed == (await new.load()).allowed == (ONE,)
 
 
+@pytest.mark.promise("operator-decides")
+async def test_what_a_process_knows_comes_back_also_where_others_were_first(client: Redis) -> None:
+    """One platform is decided again before the other, whose people have asked in vain meanwhile.
+
+    What is removed after that stays so.
+    """
+    team = WorkspaceRef(platform="slack", workspace="T1")
+    here, there = (RedisCommunities(client, named=[ONE]) for _ in range(2))
+    await here.settle("slack", [team], is_own=True)
+    await here.allow(TWO)
+    known = await here.load()
+    await say(client, "DEL", COMMUNITIES)
+    await there.settle("discord", [ONE])
+    await there.wait(team, MessageRef(thread=thread(), id="m1"))
+
+    assert not (await there.load()).admits(team)
+    assert await here.load() == known
+    await here.remove(TWO)
+    assert [await each.load() for each in (here, there)] == [known.model_copy(update={"allowed": (ONE, team)})] * 2
+
+
 async def test_what_is_asked_after_a_loss_is_not_decided_anew(client: Redis) -> None:
     """The bot may be in several by then."""
     communities = RedisCommunities(client)
