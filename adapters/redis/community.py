@@ -163,26 +163,37 @@ class RedisPolicies:
 
 
 class RedisCommunities:
-    """Keeps which communities may use the bot, each change as one script; those that the settings name are not kept."""
+    """Keeps which communities may use the bot, each change as one script; those that the settings name are not kept.
+
+    A store that was emptied gets back what this process has read of it last, so that nobody is refused for that.
+    """
 
     def __init__(self, client: Redis, *, named: Sequence[WorkspaceRef] = ()) -> None:
         self._client = client
+        self._last: Sequence[bytes] = ()  # fields and values
         self._named = tuple(dict.fromkeys(named))
         self._run = ScriptRunner(client, "community")
 
     async def load(self) -> Communities:
         """Return what is kept, after those that are named."""
-        return self._read(await self._run("communities", COMMUNITIES))
+        flat = await self._run("communities", COMMUNITIES)
+        if not flat and self._last:
+            lines = "\n".join(str(each, "utf-8", "replace") for each in self._last)
+            flat = await self._run("restore_communities", COMMUNITIES, lines=lines)
+        self._last = flat
+        return self._read(flat)
 
     async def settle(self, platform: str, joined: Sequence[WorkspaceRef], *, is_own: bool = False) -> Communities:
         """Decide for a platform; only where that matters, it is looked at every key whether anything was answered."""
         answered: Sequence[WorkspaceRef] = ()
-        if joined and not is_own and not self._named and platform not in (await self.load()).settled:
+        known = await self.load()
+        if joined and not is_own and not self._named and platform not in known.settled:
             stored = [name for name in await names(self._client, "footnote:") if not name.startswith(NOTES)]
-            known = set(chain.from_iterable(home.communities for home in _homes(platform, stored)))
-            answered = [each for each in joined if each in known]
+            spoken = set(chain.from_iterable(home.communities for home in _homes(platform, stored)))
+            answered = [each for each in joined if each in spoken]
         given = {"platform": platform, "joined": _line(joined), "answered": _line(answered), "is_own": is_own}
-        return self._read(await self._run("settle_communities", COMMUNITIES, named=_line(self._named), **given))
+        self._last = await self._run("settle_communities", COMMUNITIES, named=_line(self._named), **given)
+        return self._read(self._last)
 
     async def allow(self, community: WorkspaceRef) -> bool:
         """Note that the operator allows it, also where it was allowed without an order."""

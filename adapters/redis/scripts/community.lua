@@ -250,6 +250,16 @@ function script.communities()
   return redis.call('HGETALL', PREFIX)
 end
 
+-- Puts fields and values back, line by line, into a store that has lost all of them; another process may have done so.
+function script.restore_communities(lines)
+  if redis.call('EXISTS', PREFIX) == 0 then
+    for field, value in string.gmatch(lines .. '\n', '([^\n]*)\n([^\n]*)\n') do
+      redis.call('HSET', PREFIX, field, value)
+    end
+  end
+  return redis.call('HGETALL', PREFIX)
+end
+
 -- Decides once for a platform; of those `joined`, the `answered` ones are those in which the bot has answered before. In
 -- what it is not in any more, nobody waits.
 function script.settle_communities(platform, joined, answered, is_own, named)
