@@ -32,6 +32,7 @@ from bench.report import Row, at_most, print_rows
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
+from core.community.visibility import Visibility
 from core.model import (
     Asked,
     Budget,
@@ -135,10 +136,9 @@ async def waits(url: str, case: Case) -> dict[str, list[float]]:
         await inbox.kept_for()
 
         communities = MemoryCommunities(*(WorkspaceRef(platform="bench", workspace=each) for each in (LARGE, *RATES)))
-        quota = RedisQuota(client, pseudonym=lambda name: name)
-        admission = Admission(
-            communities, RedisPolicies(client), quota, RedisDedup(client), now=now, budgets=case.budgets
-        )
+        quota, policies = RedisQuota(client, pseudonym=lambda name: name), RedisPolicies(client)
+        visibility = Visibility(Shelf(), communities, policies, memberships={})
+        admission = Admission(visibility, policies, quota, RedisDedup(client), now=now, budgets=case.budgets)
         conversations = RedisConversations(client, ttl=timedelta(hours=1), seal=seal)
         agent = Agent(Pensive(), Shelf(), clock=time.perf_counter)
         responder = Responder(agent, conversations, now=now, deliveries=inbox, admission=admission)

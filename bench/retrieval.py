@@ -1,6 +1,7 @@
 """How well and how fast the embedded default finds: the course book, SciFact, and how long a search takes on one core.
 
 `python -m bench.retrieval`; the first run makes the indexes, which takes some minutes. With `speed`, only the last.
+With `shared`, what it costs that a community reads some sources of a large index and not all.
 """
 
 from __future__ import annotations
@@ -8,21 +9,31 @@ from __future__ import annotations
 import asyncio
 import csv
 import os
+import random
 import statistics
 import sys
 import time
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import ir_measures
 from ir_measures import Qrel, ScoredDoc, nDCG
 
-from bench.corpora import Abstracts, course, course_questions, indexed, lesson_of, lines, need
+from adapters.qdrant import EdgeIndex
+from bench.corpora import CACHE, Abstracts, course, course_questions, indexed, lesson_of, lines, need
 from bench.report import Row, at_least, at_most, print_rows
+from core.community.visibility import readable
 from core.documents.retrieval import HybridRetriever
-from core.model import Scope, SearchResult
+from core.model import EmbeddedPassage, IndexQuery, Passage, Scope, SearchResult
 
 DEEP = 100
 """Hits to make ten different pages of."""
+MANY, PASSAGES_OF_A_PAGE, WORDS, DIMENSION, THEMES = 100_000, 100, 80, 384, 300
+SHARES = ("handbook",) * 6 + ("wiki",) * 3 + ("course",)
+"""The sources of pages that are made up, each as often as it is named."""
+SEARCHES = 300
 
 
 def pages(result: SearchResult) -> list[str]:
@@ -94,13 +105,74 @@ async def speed_rows() -> list[Row]:
     ]
 
 
-async def main(*, only_speed: bool) -> None:
-    """Measure all of it, or only how long a search takes."""
-    rows = [] if only_speed else await course_rows() + await scifact_rows()
-    if hasattr(os, "sched_setaffinity"):
+def made_page(number: int, chance: random.Random) -> list[EmbeddedPassage]:
+    """Make a page up: its words are as rare as in a language, and its vectors lie around one of some themes."""
+    source, url = SHARES[number % len(SHARES)], f"https://docs.example/{number}"
+    theme = random.Random(number % THEMES)
+    centre = [theme.gauss(0, 1) for _ in range(DIMENSION)]
+    made: list[EmbeddedPassage] = []
+    for position in range(PASSAGES_OF_A_PAGE):
+        words = " ".join(f"word{int(chance.paretovariate(0.6)) % 20_000}" for _ in range(WORDS))
+        id_ = str(uuid5(NAMESPACE_URL, f"{url}#{position}"))
+        vector = [each + chance.gauss(0, 1) for each in centre]
+        passage = Passage(id_, source, url, url, "Made up", "", "", words, position, PASSAGES_OF_A_PAGE, str(number))
+        made.append(EmbeddedPassage(passage, vector))
+    return made
+
+
+async def shared_rows() -> list[Row]:
+    """Search a large index in all of it and in what one community reads, by turns; what counts is the CPU's time."""
+    index = EdgeIndex(CACHE / "shared", embedder="made up", dimension=DIMENSION)
+    chance, pages = random.Random(1), MANY // PASSAGES_OF_A_PAGE
+    if (await index.outline()).pages < pages:
+        for number in range(pages):
+            page = made_page(number, chance)
+            await index.replace(page[0].passage.source, page[0].passage.page_url, page)
+        for source in dict.fromkeys(SHARES):
+            await index.prune(source, keep=[f"https://docs.example/{number}" for number in range(pages)])
+    size = (await index.outline()).passages
+    names = tuple(dict.fromkeys(SHARES))
+    scopes = {
+        "all, unfiltered": Scope(),
+        **{" + ".join(each): Scope(sources=each) for each in (names, names[:2], names[-1:])},
+    }
+    times: dict[str, list[float]] = {name: [] for name in scopes}
+    for number in range(SEARCHES):
+        asked = made_page(number * 7, chance)[0]
+        query = IndexQuery(" ".join(asked.passage.text.split()[:8]), asked.vector)
+        for scope in scopes.values():  # what is found for the first time is read from the disk
+            await index.candidates(replace(query, scope=scope), limit=20)
+        for name in chance.sample([*scopes], len(scopes)):
+            begun = time.process_time()
+            await index.candidates(replace(query, scope=scopes[name]), limit=20)
+            times[name].append((time.process_time() - begun) * 1000)
+    looks: list[float] = []
+    for _ in range(SEARCHES):
+        begun = time.process_time()
+        readable(await index.sources(), (), None)
+        looks.append((time.process_time() - begun) * 1000)
+    await index.aclose()
+    first, *others = times
+    whole = statistics.median(times[first])
+    what = f"search of {size:,} passages"
+    return [
+        Row(f"{what}, {first}, median", f"{whole:.3g} ms"),
+        *(
+            at_most(f"{what}, in {name}: more than that", statistics.median(times[name]) - whole, 1, " ms")
+            for name in others
+        ),
+        at_most("deciding which sources may be read", statistics.median(looks), 1, " ms"),
+    ]
+
+
+async def main(parts: Collection[str]) -> None:
+    """Measure how well it finds and how long that takes, or only the named *parts*."""
+    rows = [] if parts else await course_rows() + await scifact_rows()
+    if hasattr(os, "sched_setaffinity") and "shared" not in parts:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    print_rows("Retrieval, all-MiniLM-L6-v2 int8 + BM25, embedded index", rows + await speed_rows())
+    rows += await shared_rows() if "shared" in parts else await speed_rows()
+    print_rows("Retrieval, all-MiniLM-L6-v2 int8 + BM25, embedded index", rows)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(only_speed="speed" in sys.argv[1:]))
+    asyncio.run(main(sys.argv[1:]))

@@ -22,7 +22,7 @@ from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
 from bot.wiring import NOTHING_TO_SEARCH, Check, RetryTiming, open_platforms
-from bot.wiring.platforms import Outlined, Platform, PlatformClient, TimedSurface, admission_of
+from bot.wiring.platforms import Platform, PlatformClient, TimedSurface, admission_of
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
 from core.answering.agent import Agent
@@ -41,8 +41,7 @@ from core.events import (
     only,
     unobserved,
 )
-from core.model import EVERYTHING, Outline, Scope
-from core.ports import ChatSurface
+from core.ports import Catalogue, ChatSurface
 from core.worker import Worker
 
 if TYPE_CHECKING:
@@ -56,18 +55,13 @@ SOON = 2.0  # seconds until a question is looked at again whose platform cannot 
 OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 
-async def unknown(_: Scope) -> Outline:
-    """Know of nothing to search."""
-    return Outline(passages=0, pages=0, sources=(), chapters=())
-
-
-async def hint(outline: Outlined) -> str | None:
+async def hint(catalogue: Catalogue) -> str | None:
     """Return what to do where there is nothing to search. Raises `RetrievalUnavailable` and `Misconfigured`."""
-    return None if (await outline(EVERYTHING)).passages else NOTHING_TO_SEARCH
+    return None if (await catalogue.outline()).passages else NOTHING_TO_SEARCH
 
 
 class Bot:
-    """One process of the bot; *outline* says what there is to search, and *health* how it is, for those who ask."""
+    """One process of the bot; *catalogue* says what there is to search, and *health* how it is, for those who ask."""
 
     def __init__(
         self,
@@ -75,7 +69,7 @@ class Bot:
         agent: Agent,
         stores: Stores,
         observer: Observer,
-        outline: Outlined = unknown,
+        catalogue: Catalogue,
         health: Health | None = None,
     ) -> None:
         self._settings = settings
@@ -86,7 +80,7 @@ class Bot:
             self._health.observe, Connected, ConnectionLost, PlatformFailed, CommandsFailed, CommandsRegistered
         )
         self._observer = everyone(observer, heard, only(self._back, Connected))
-        self._outline = outline
+        self._catalogue = catalogue
         self._there: set[str] = set()
         self._stopping = asyncio.Event()
         self._leaving = asyncio.Event()
@@ -108,14 +102,14 @@ class Bot:
             if settings.health_port is not None:
                 await stack.enter_async_context(health.served(settings.health_host, settings.health_port))
             inbox = await stack.enter_async_context(self._stores.inbox(self._observer))
-            opening = open_platforms(settings, self._observer, self._stores, self._outline, health.pages())
+            opening = open_platforms(settings, self._observer, self._stores, self._catalogue, health.pages())
             platforms = await stack.enter_async_context(opening)
             self._there = {platform.name for platform in platforms}
             heard = [platform.name for platform in platforms if Role(platform.key) in chosen]
             is_durable = await self._is_durable()
             if Role.WORKER in chosen:
                 health.begin(inbox, heard=heard, entered=[platform.name for platform in platforms])
-                health.needs(partial(hint, self._outline), kept=OUTLINE_KEPT)
+                health.needs(partial(hint, self._catalogue), kept=OUTLINE_KEPT)
             else:
                 health.begin(inbox, heard=heard, entered=())
             await until(self._leaving, self._share(chosen, inbox, platforms, is_durable=is_durable))
@@ -162,7 +156,7 @@ class Bot:
                 stores.conversations,
                 now=now,
                 deliveries=inbox,
-                admission=admission_of(self._settings, stores, members),
+                admission=admission_of(self._settings, stores, self._catalogue, members),
                 insist=MEMORY.call,
                 observer=observer,
             )
@@ -291,7 +285,7 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     with session(RUN, memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
         app, stores = opened.app, opened.app.stores
         assert stores is not None  # noqa: S101 - the session was opened with memory
-        bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index.outline, health)
+        bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index, health)
         opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen)))
     return OK
 
@@ -311,15 +305,15 @@ async def _beside_commands(opened: Session, store: str, health: Health, work: Co
             sys.stderr.write(f"{refused}\n")
         try:
             async with asyncio.TaskGroup() as group:
-                looking = group.create_task(_tell_hint(app.index.outline))
+                looking = group.create_task(_tell_hint(app.index))
                 await work
                 looking.cancel()
         except BaseExceptionGroup as failures:
             raise _first(failures) from failures
 
 
-async def _tell_hint(outline: Outlined) -> None:
+async def _tell_hint(catalogue: Catalogue) -> None:
     """Say where there is nothing to search; an index that cannot be reached may be there later."""
     with contextlib.suppress(RetrievalUnavailable):
-        if said := await hint(outline):
+        if said := await hint(catalogue):
             sys.stderr.write(f"{said}\n")

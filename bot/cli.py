@@ -222,6 +222,38 @@ def remove(community: CommunityName) -> int:
     return communities.do("remove", community)
 
 
+sources = typer.Typer(
+    help="See which documents there are, and say who may read them.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(sources, name="sources")
+
+
+@sources.command("list")
+@reported
+def list_sources(as_json: AsJson = False) -> int:
+    """List the sources, with who may read each."""
+    from bot.commands import sources
+
+    return sources.list_sources(as_json=as_json)
+
+
+@sources.command()
+@reported
+def share(
+    name: Annotated[str, typer.Argument(metavar="SOURCE", help="Which source, by its name in the list.")],
+    communities: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="COMMUNITY", help="A server or workspace that may read it; may be repeated."),
+    ] = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Everybody may read it.")] = False,
+    nobody: Annotated[bool, typer.Option("--nobody", help="Nobody may read it but you here.")] = False,
+) -> int:
+    """Say who may read a source; it replaces what was said before."""
+    from bot.commands import sources
+
+    return sources.share(name, communities or (), everyone=everyone, nobody=nobody)
+
+
 def main() -> None:
     """Run the command line; what a terminal cannot show is replaced, not an error."""
     for stream in (sys.stdout, sys.stderr):

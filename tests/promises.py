@@ -17,6 +17,7 @@ PROMISES = {
     "ends-with-answer": "Whatever happens, the reader is left with one whole answer.",
     "failed-search-warns": "A search that fails puts a warning on the question and gives the reader a sentence.",
     "degradation": "A service that is down costs what it serves and no more, and is used again once it is back.",
+    "documents-apart": "Nothing is read for a question that is not open to everybody who reads the answer.",
     "strangers-apart": "Outside of a server, people see what is open to all, and what they are known to be members of.",
     "operator-decides": "Only communities that the operator allows are answered; elsewhere one person is told so.",
     "guests-apart": "Guests and strangers see nothing that is for members, unless moderators open a channel.",

@@ -20,6 +20,7 @@ from core import messages
 from core.errors import (
     InvalidInput,
     NotAllowed,
+    PeopleUnavailable,
     PolicyUnreadable,
     PostingFailed,
     RetrievalUnavailable,
@@ -42,7 +43,7 @@ from core.model import (
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
     from core.messages import Drawing, Forms
-    from core.model import Complaint, MessageRef, Person, ThreadRef, WorkspaceRef
+    from core.model import Asker, Complaint, MessageRef, Person, ThreadRef, WorkspaceRef
 
 Tell: TypeAlias = Callable[[str], Awaitable[object]]
 Values: TypeAlias = Mapping[str, Any]
@@ -83,9 +84,8 @@ class CommandContext:
     `homes` are the server or workspace, then other places where something of the person is kept, each once. `thread` is
     the conversation that goes on there; None in a channel, which holds many. `actor` returns who uses it, with the
     right to moderate, and raises `PostingFailed` where the platform does not say. `lacking` are the permissions that
-    the bot lacks there, in the platform's words; None where there are none to lack. `may_read` says whether the person
-    may know what the documents are about, where not everybody may. `drawing`, `forms` and `dialect`
-    are how the platform writes things.
+    the bot lacks there, in the platform's words; None where there are none to lack. `asker` is who reads what they are
+    told. `drawing`, `forms` and `dialect` are how the platform writes things.
     """
 
     services: ChatServices
@@ -93,11 +93,11 @@ class CommandContext:
     homes: Sequence[WorkspaceRef]
     thread: ThreadRef | None
     actor: Callable[[], Awaitable[Actor]]
+    asker: Asker
     drawing: Drawing
     forms: Forms
     dialect: ChatDialect
     lacking: Sequence[str] | None = None
-    may_read: Callable[[], Awaitable[bool]] | None = None
 
 
 Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
@@ -146,25 +146,38 @@ async def _privacy(context: CommandContext, _: Values) -> str:
 
 
 async def _documents(context: CommandContext, values: Values) -> str:
-    """Return a page of what can be searched by now; only as many sources are looked into as that takes."""
-    if context.may_read is not None and not await context.may_read():
-        return messages.MEMBERS_ONLY
-    page, now, outline = int(values.get("page", 1)), context.services.now(), context.services.outline
+    """Return a page of what somebody can search by now; only as many sources are looked into as that takes."""
+    page, outline = int(values.get("page", 1)), context.services.admission.visibility.catalogue.outline
     sources: list[tuple[str, Outline]] = []
     pages: Sequence[Sequence[str]] = ()
     try:
-        whole = await outline(Scope(open_at=now))
+        scope, refusal = await searchable(context.services, context.asker)
+        if refusal:
+            return refusal
+        whole = await outline(scope)
         for name in whole.sources:
-            sources.append((name, await outline(Scope(sources=(name,), open_at=now))))
+            sources.append((name, await outline(scope.within([name]))))
             pages = messages.document_pages(sources, context.drawing)
             if len(pages) > page:
                 break
     except RetrievalUnavailable:
         return f"{messages.WARNING} {messages.UNAVAILABLE}"
+    except PeopleUnavailable as unknown:
+        return f"{messages.WARNING} {unknown}"
     if page > 1 and page > len(pages):
         return messages.NO_SUCH_PAGE
     more = [messages.MORE.format(context.forms.documents_page.format(page + 1))] if page < len(pages) else []
     return "\n".join([messages.outline_lines(whole)[0], *(pages[page - 1] if pages else ()), *more])
+
+
+async def searchable(services: ChatServices, asker: Asker) -> tuple[Scope, str]:
+    """Return what somebody can search by now, and why they are told nothing of it, if they are not.
+
+    Raises `PeopleUnavailable`, `ShutOut`, `StoreUnavailable` or `RetrievalUnavailable`.
+    """
+    visible = await services.admission.visibility.of(asker)
+    refusal = messages.MEMBERS_ONLY if visible.has_strangers else messages.NO_MEMBER
+    return Scope(sources=visible.sources, open_at=services.now()), refusal if visible.is_closed else ""
 
 
 async def shown_sources(context: CommandContext, _: Values | None = None) -> str:

@@ -18,7 +18,7 @@ from core.community.routing import Company
 from core.errors import StoreUnavailable, Unavailable
 from core.events import CommunitiesFound, Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
-from core.model import Asked, MessageRef, Outline, Question, Scope, Terms, ThreadRef, WaitNotice, WorkspaceRef
+from core.model import Asked, MessageRef, Question, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import (
     Accepting,
     ChannelCursor,
@@ -100,10 +100,9 @@ class ChatServices:
 
     `company` returns who is in a thread, None if nobody knows, `hear` notes that somebody has spoken there, and `owns`
     returns whether what is remembered of a thread began with its first message. `purge` forgets a workspace that the
-    bot was thrown out of. `outline` returns what there is to search in a scope, or raises `RetrievalUnavailable`.
-    `channel_cursor` says from when on something may have been missed, and `waits` how long people wait. `reads_all`
-    says whether the bot may read messages that do not mention it. What was asked by commands and waits is in `moved`,
-    by the id under which it was accepted.
+    bot was thrown out of. `admission` knows who may ask, and what each may read. `channel_cursor` says from when on
+    something may have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages
+    that do not mention it. What was asked by commands and waits is in `moved`, by the id under which it was accepted.
     """
 
     name: str
@@ -121,7 +120,6 @@ class ChatServices:
     hear: Callable[[ThreadRef, str, datetime], Awaitable[object]]
     owns: Callable[[ThreadRef], Awaitable[bool]]
     purge: Callable[[WorkspaceRef], Awaitable[object]]
-    outline: Callable[[Scope], Awaitable[Outline]]
     waits: Waits | None = None
     reads_all: bool = True
     terms: Terms = Terms()

@@ -24,6 +24,7 @@ from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
 from core.model import (
     Actor,
+    Asker,
     Interaction,
     MessageRef,
     Person,
@@ -81,6 +82,7 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
         thread=_thread_of(interaction),
         actor=actor,
+        asker=Asker(home=home, person_id=str(interaction.user.id), channel=place.channel, is_alone=True),
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,

@@ -15,7 +15,7 @@ from adapters.discord.poster import translated
 from adapters.retry import QUICK, RetryPolicy
 from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut, Unreachable
 from core.messages import UNKNOWN_ASKER
-from core.model import Question, Readership, WorkspaceRef
+from core.model import Asker, Readership, WorkspaceRef
 
 MOST_KEPT = 10_000
 KEPT, STRANGERS_KEPT = 300.0, 60.0  # seconds: who has just joined does not want to wait
@@ -34,16 +34,15 @@ class DiscordMembers:
         self._retries = retries
         self._kept = OrderedDict[tuple[str, str], tuple[float, bool]]()
 
-    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
+    async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return the server where somebody asks in one, and else those *among* the given ones that the asker is in.
 
         What is asked outside of the bot's servers is answered to the asker alone. Raises `PeopleUnavailable` where
         Discord does not say of all of them, or `ShutOut`.
         """
-        home = question.message.thread.home
-        if home.communities:
-            return Readership(communities=frozenset(home.communities))
-        person, servers = question.author.id, [each for each in among if each.platform == PLATFORM]
+        if asker.home.communities:
+            return Readership(communities=frozenset(asker.home.communities))
+        person, servers = asker.person_id, [each for each in among if each.platform == PLATFORM]
         failures: list[PostingFailed] = []
 
         async def is_member(server: WorkspaceRef) -> bool:

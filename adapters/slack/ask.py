@@ -13,7 +13,7 @@ from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import URL_LIFE, InteractionContext, SlackServices, by_question
 from adapters.slack.poster import EARLY, nonce_of
-from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, StoreUnavailable, Unreachable
+from core.errors import PostingFailed, RateLimited, Rejected, Unavailable, Unreachable
 from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question, ReplyAddress
 
 if TYPE_CHECKING:
@@ -76,18 +76,18 @@ class QuestionMessage:
     async def place(self, asked: Asked) -> Asked:
         """Return a question with its message, which is posted unless it stands there.
 
-        A private one stays as it is. Where moderators do not want answers, or guests read along, nothing is posted,
-        and only who asks hears more. The question bears the way back, by which it is known as a command's: whoever uses
-        one is always told why not; and where only the bot may not write, its address names the message that is missing.
-        Raises `Unreachable`, or `RateLimited`.
+        A private one stays as it is. Where moderators do not want answers, or nothing is open to guests who read
+        along, nothing is posted, and only who asks hears more. The question bears the way back, by which it is known as
+        a command's: whoever uses one is always told why not; and where only the bot may not write, its address names
+        the message that is missing. Raises `Unreachable`, or `RateLimited`.
         """
         question, way, slack = asked.question, asked.address.interaction if asked.address else None, self.context.slack
         if question.visibility == "private":
             return asked
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
         is_refused = not await slack.chat.moderation.answers_in(question.message.thread)
-        with suppress(PeopleUnavailable, PostingFailed):  # whoever answers asks again
-            is_refused = is_refused or not await self._is_open(question)
+        with suppress(Unavailable, PostingFailed):  # whoever answers asks again
+            is_refused = is_refused or (await slack.chat.admission.visibility.of(question.asker)).is_closed
         if is_refused:
             return alone
         try:
@@ -101,14 +101,6 @@ class QuestionMessage:
         message = MessageRef(thread=self.context.in_thread(self._id), id=self._id)
         address = ReplyAddress(thread=message.thread, message=message, interaction=way)
         return Asked(question=question.model_copy(update={"message": message}), address=address)
-
-    async def _is_open(self, question: Question) -> bool:
-        """Return whether only members read a channel, or others may read along. Raises `PeopleUnavailable`."""
-        slack, place = self.context.slack, question.message.thread
-        with suppress(StoreUnavailable):
-            if place.channel in (await slack.chat.policies.load(place.home)).open_channels:
-                return True
-        return not (await slack.people.readership(question, ())).has_strangers
 
     async def remove(self) -> None:
         """Take the message away, if there is one. Raises `PostingFailed`."""

@@ -8,13 +8,12 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.commands import carried_out, command_named, opened_to_guests, silenced, status_lines
+from adapters.chat.commands import carried_out, command_named, opened_to_guests, searchable, silenced, status_lines
 from adapters.slack.api import tell
 from adapters.slack.dialect import SLACK, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn
 from core import messages
-from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
-from core.model import Scope
+from core.errors import PeopleUnavailable, PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
 
 Block: TypeAlias = dict[str, Any]
 Json: TypeAlias = Mapping[str, Any]
@@ -88,14 +87,19 @@ def _ids(element: Json, key: str) -> list[str]:
 
 
 async def _known(context: InteractionContext) -> list[str]:
-    """Return how much there is to search by now; the names of it are for those who may be answered from it."""
+    """Return how much there is to search by now for whoever looks, who is told of nothing else."""
+    chat = context.slack.chat
     try:
-        outline = await context.slack.chat.outline(Scope(open_at=context.slack.chat.now()))
+        scope, refusal = await searchable(chat, context.command.asker)
+        if refusal:
+            return [refusal]
+        first, *names = messages.outline_lines(await chat.admission.visibility.catalogue.outline(scope))
     except RetrievalUnavailable:
         return [f"{messages.WARNING} {messages.UNAVAILABLE}"]
-    first, *names = messages.outline_lines(outline)
-    if not await context.slack.people.may_read(context.home.workspace, context.person.id):
-        return [first]
+    except PeopleUnavailable as unknown:
+        return [f"{messages.WARNING} {unknown}"]
+    except StoreUnavailable:
+        return [f"{messages.WARNING} {messages.AWAY}"]
     return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 

@@ -19,7 +19,7 @@ from adapters.slack.slash import ADMIN, NAME
 from adapters.slack.workspaces import workspace_of
 from core.errors import PostingFailed, Rejected
 from core.messages import SLACK_FORMS, Drawing
-from core.model import Actor, Asked, MessageRef, Person, ThreadRef, WorkspaceRef
+from core.model import Actor, Asked, Asker, MessageRef, Person, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -93,10 +93,10 @@ class InteractionContext:
             homes=(self.home,),  # which the direct messages belong to
             thread=self.in_thread(self.thread_ts) if self.thread_ts and self.channel else None,
             actor=self.actor,
+            asker=Asker(home=self.home, person_id=self.person.id, channel=self.channel, is_alone=True),
             drawing=DRAWING,
             forms=SLACK_FORMS,
             dialect=SLACK,
-            may_read=partial(self.slack.people.may_read, self.home.workspace, self.person.id),
         )
 
     def in_thread(self, thread: str) -> ThreadRef:

@@ -16,7 +16,7 @@ from adapters.slack.slash import DIRECT_MESSAGE
 from adapters.slack.workspaces import Recent, Workspace, Workspaces
 from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut
 from core.messages import UNKNOWN_ASKER
-from core.model import Question, Readership, WorkspaceRef
+from core.model import Asker, Readership, WorkspaceRef
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -115,29 +115,31 @@ class People:
             groups |= policy.moderators if policy.fault is None else set()
         return sorted(groups)
 
-    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
+    async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return the workspace and its organization, as far as whoever asks, and whoever reads along, is in them.
 
-        They are none where guests or other companies read along, or where Slack does not show the bot the channel; a
-        private answer is read by the asker alone. Raises `PeopleUnavailable` where Slack does not say, or `ShutOut`.
+        Strangers are guests, and people of other companies where they read along or Slack does not show the bot the
+        channel; direct messages are read by the asker alone. Raises `PeopleUnavailable` where Slack does not say, or
+        `ShutOut`.
         """
-        place = question.message.thread
-        is_alone = question.visibility == "private" or place.channel.startswith(DIRECT_MESSAGE)
+        is_alone = asker.is_alone or asker.channel.startswith(DIRECT_MESSAGE)
         try:
-            workspace = await self._workspaces.find(place.workspace)
+            workspace = await self._workspaces.find(asker.home.workspace)
             organization = {workspace.enterprise_id} - {""}
+            everybody = _readers({workspace.team_id} | organization)
             if self._guests_read:
-                return _readers({workspace.team_id} | organization)
-            profile = await self.profile(place.workspace, question.author.id)
+                return everybody
+            strangers = everybody.model_copy(update={"has_strangers": True})
+            profile = await self.profile(asker.home.workspace, asker.person_id)
             if profile.is_guest:
-                return Readership(has_strangers=True)
-            reach = Reach.WORKSPACE if is_alone else await self._reach(workspace, place.channel)
+                return strangers
+            reach = Reach.WORKSPACE if is_alone else await self._reach(workspace, asker.channel)
         except ShutOut:
             raise  # the question waits
         except PostingFailed as failure:
             raise PeopleUnavailable(UNKNOWN_ASKER) from failure
         if reach is Reach.OUTSIDE:
-            return Readership(has_strangers=True)
+            return strangers
         return _readers(organization | (profile.teams & {workspace.team_id} if reach is Reach.WORKSPACE else set()))
 
     def note_sharing(self, workspace: str, channel: str, *, is_external: bool) -> None:
@@ -159,13 +161,6 @@ class People:
                 said = None
             reach = self._reaches.put(key, _reach_of(said))
         return reach
-
-    async def may_read(self, workspace: str, user_id: str) -> bool:
-        """Return whether somebody may see what the documents are about: not where Slack does not say who it is."""
-        try:
-            return self._guests_read or not (await self.profile(workspace, user_id)).is_guest
-        except PostingFailed:
-            return False
 
     async def _members_of(self, workspace: str, group: str) -> frozenset[str]:
         """Return the members of a group; none if that cannot be known, since nobody is to be taken for one."""

@@ -65,7 +65,7 @@ class Product:
         """Let the bot listen and answer, under the eyes of the probes."""
         assert app.stores is not None
         await self.prepared(app.stores)
-        bot = Bot(settings, app.agent, app.stores, self.probes.observe, app.index.outline)
+        bot = Bot(settings, app.agent, app.stores, self.probes.observe, app.index)
         running = asyncio.create_task(bot.run({Role.WORKER, self.role}))
         watching = asyncio.create_task(self.probes.watch())
         connecting = asyncio.create_task(self.probes.connected.wait())

@@ -25,6 +25,7 @@ from bot.settings import Settings
 from bot.wiring import App, assemble, folder
 from core.answering.responder import Responder
 from core.community.admission import Admission
+from core.community.visibility import Visibility
 from core.model import WorkspaceRef
 from core.worker import Worker
 from tests.servers.openai import KEY
@@ -107,12 +108,13 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
     await stores.communities.settle(PLATFORM, [WorkspaceRef(platform=PLATFORM, workspace="w")])
     async with stores.inbox(probes.observe) as inbox:
         wall = Wall(inbox)
+        visibility = Visibility(app.index, stores.communities, stores.policies, memberships={})
         responder = Responder(
             app.agent,
             stores.conversations,
             now=now,
             deliveries=inbox,
-            admission=Admission(stores.communities, stores.policies, stores.quota, stores.dedup, now=now),
+            admission=Admission(visibility, stores.policies, stores.quota, stores.dedup, now=now),
             observer=probes.observe,
         )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
-from bot.wiring.platforms import Outlined, Platform
+from bot.wiring.platforms import Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import SlackPlatform, check_slack
 from bot.wiring.stores import Stores, check_communities, check_inbox, check_policies, check_stores, open_stores
@@ -21,7 +21,7 @@ from core.answering.responder import Responder
 from core.documents.ingest import Ingestion
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
-from core.ports import ConversationStore, DocumentSource, Embedder, PassageIndex, Surface
+from core.ports import Catalogue, ConversationStore, DocumentSource, Embedder, PassageIndex, Surface
 
 if TYPE_CHECKING:
     from aiohttp.web import RouteDef
@@ -130,7 +130,7 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer, pr
     if settings.discord_token is not None:
         from bot.wiring.discord import DiscordPlatform
 
-        yield from DiscordPlatform(settings, observer, index.outline).checks()
+        yield from DiscordPlatform(settings, observer, index).checks()
     if settings.has_slack:
         yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
 
@@ -160,10 +160,10 @@ async def open_platforms(
     settings: Settings,
     observer: Observer,
     stores: Stores,
-    outline: Outlined,
+    catalogue: Catalogue,
     signs: Sequence[RouteDef] = (),
 ) -> AsyncGenerator[tuple[Platform, ...]]:
-    """Yield what is set up; *outline* says what there is to search. What they share is open until the context ends.
+    """Yield what is set up; *catalogue* says what there is to search. What they share is open until the context ends.
 
     The *signs* of life of this process are given by each of them that is a server.
     """
@@ -172,11 +172,11 @@ async def open_platforms(
         if settings.discord_token is not None:
             from bot.wiring.discord import DiscordPlatform
 
-            found.append(DiscordPlatform(settings, observer, outline, stores.policies))
+            found.append(DiscordPlatform(settings, observer, catalogue, stores.policies))
         if settings.has_slack:
             from adapters.slack.api import open_session
 
             opening = open_session(lambda seconds: observer(PlatformWaited(SlackPlatform.key, seconds)))
             session = await stack.enter_async_context(opening)
-            found.append(SlackPlatform(settings, observer, session, stores, outline, signs))
+            found.append(SlackPlatform(settings, observer, session, stores, catalogue, signs))
         yield tuple(found)

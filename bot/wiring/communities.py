@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.wiring.services import Advice
+from core.community.visibility import readable
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.messages.wording import listed
-from core.model import Audience, Communities, SourceRecord, WorkspaceRef
+from core.model import Communities, SourceRecord, WorkspaceRef
 
 if TYPE_CHECKING:
     from core.ports import CommunityStore, PassageIndex
@@ -41,8 +42,7 @@ class Sight:
 
     def sources(self, community: WorkspaceRef) -> list[str]:
         """Return the names of the sources that are open to a community."""
-        whose = Audience(communities=frozenset(filter(None, [self.communities.first])))
-        return [each.name for each in self.records or () if (each.audience or whose).admits([community])]
+        return [*readable(self.records or (), [community], self.communities.first)]
 
     def words(self, community: WorkspaceRef) -> str:
         """Return the same as a sentence has it."""

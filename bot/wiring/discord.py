@@ -20,11 +20,11 @@ from adapters.discord.people import DiscordMembers
 from adapters.discord.platform import DiscordChat
 from adapters.discord.registering import differences
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, Platform, PlatformClient
+from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.services import Advice, Check
 from bot.wiring.stores import Stores
 from core.events import Observer, PlatformWaited
-from core.ports import Deliveries, PolicyStore
+from core.ports import Catalogue, Deliveries, PolicyStore
 
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
@@ -40,9 +40,9 @@ class DiscordPlatform(Platform):
     name = "Discord"
 
     def __init__(
-        self, settings: Settings, observer: Observer, outline: Outlined, policies: PolicyStore | None = None
+        self, settings: Settings, observer: Observer, catalogue: Catalogue, policies: PolicyStore | None = None
     ) -> None:
-        super().__init__(settings, observer, outline, reads_all=settings.discord_message_content)
+        super().__init__(settings, observer, catalogue, reads_all=settings.discord_message_content)
         self._policies = policies
         self._throttle = Throttle(gate=self._gate())
         self.membership = self._members = DiscordMembers()

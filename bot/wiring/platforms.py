@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from adapters.chat.services import Presence
@@ -18,6 +18,7 @@ from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Forgetting, Moderation, SelfHelp
+from core.community.visibility import Visibility
 from core.events import Observer
 from core.messages import Practices
 from core.model import (
@@ -25,11 +26,9 @@ from core.model import (
     Claim,
     Delivery,
     Drafted,
-    Outline,
     Progress,
-    Scope,
 )
-from core.ports import ChatSurface, Deliveries, Membership
+from core.ports import Catalogue, ChatSurface, Deliveries, Membership
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
 
 
 LOG_IN, GATE = "log in", "gate"  # ways to a platform, beside those on which it is heard
-
-Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
-"""Returns what there is to search in a scope. Raises `RetrievalUnavailable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +51,17 @@ class PlatformClient:
 class Platform(ABC):
     """A platform that is set up; `key` is what it is called in the places of questions, and in roles.
 
-    The *outline* says what there is to search, and *reads_all* whether the bot reads messages that do not mention it.
+    The *catalogue* says what there is to search, and *reads_all* whether the bot reads messages that do not mention it.
     """
 
     key: str
     name: str  # as people call it
     membership: Membership | None = None  # knows who reads an answer
 
-    def __init__(self, settings: Settings, observer: Observer, outline: Outlined, *, reads_all: bool = True) -> None:
+    def __init__(self, settings: Settings, observer: Observer, catalogue: Catalogue, *, reads_all: bool = True) -> None:
         self._settings = settings
         self._observer = observer
-        self._outline = outline
+        self._catalogue = catalogue
         self._reads_all = reads_all
         self._presence = Presence(self.name, observer)
 
@@ -106,7 +102,7 @@ class Platform(ABC):
         members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
         moderation = Moderation(stores.policies, forgetting, now=now, budgets=settings.all_budgets)
-        admission = admission_of(settings, stores, members)
+        admission = admission_of(settings, stores, self._catalogue, members)
         estimate = WaitEstimate(settings.answers_at_once)
         readers: list[str] = []  # the services that are given what people ask
         if settings.has_chat_model:
@@ -130,7 +126,6 @@ class Platform(ABC):
             hear=stores.conversations.hear,
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,
-            outline=self._outline,
             waits=Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, now=now),
             reads_all=self._reads_all,
             terms=settings.terms,
@@ -140,16 +135,18 @@ class Platform(ABC):
         )
 
 
-def admission_of(settings: Settings, stores: Stores, members: Mapping[str, Membership]) -> Admission:
-    """Return what decides who may ask, on the platforms of the *members*, where only those may."""
+def admission_of(
+    settings: Settings, stores: Stores, catalogue: Catalogue, members: Mapping[str, Membership]
+) -> Admission:
+    """Return what decides who may ask, and is answered from what of a *catalogue*; the *members* know who reads."""
+    visibility = Visibility(catalogue, stores.communities, stores.policies, memberships=members)
     now = partial[datetime](datetime.now, UTC)
     return Admission(
-        stores.communities,
+        visibility,
         stores.policies,
         stores.quota,
         stores.dedup,
         now=now,
-        memberships=members,
         budgets=settings.all_budgets,
         zone=settings.zone,
     )

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, Platform, PlatformClient
+from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import Observer, ServiceFailed
 from core.model import WorkspaceRef
-from core.ports import Deliveries
+from core.ports import Catalogue, Deliveries
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -45,14 +45,14 @@ class SlackPlatform(Platform):
         observer: Observer,
         session: ClientSession,
         stores: Stores,
-        outline: Outlined,
+        catalogue: Catalogue,
         signs: Sequence[RouteDef] = (),
     ) -> None:
         from adapters.slack.oauth import InstalledWorkspaces
         from adapters.slack.people import People
         from adapters.slack.workspaces import OneWorkspace
 
-        super().__init__(settings, observer, outline)
+        super().__init__(settings, observer, catalogue)
         self._session = session
         self._vault = stores.vault
         self._signs = signs

@@ -31,6 +31,7 @@ from core.model import (
     Prompt,
     Question,
     Restarted,
+    Scope,
     SearchFailed,
     Searching,
     Status,
@@ -98,15 +99,16 @@ class Agent:
         cancelled: Cancellation | None = None,
         spent: Callable[[Usage], object] = unobserved,
         waiting: Waiting | None = None,
+        scope: Scope | None = None,
     ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered; the last item is the `Answer`.
 
-        Closing the generator early ends the model's work at once. So does a stop, after which the answer is what was
-        shown until then. What is being *waited* for is kept up to date, and *spent* hears what each turn has cost, also
-        of one that is broken off.
+        The *scope* is what may be searched; without one, all that was picked. Closing the generator early ends the
+        model's work at once. So does a stop, after which the answer is what was shown until then. What is being
+        *waited* for is kept up to date, and *spent* hears what each turn has cost, also of one that is broken off.
         """
         waiting, cancelled = waiting or Waiting(), cancelled or Cancellation()
-        run, sentence = Run(self, question, conversation, waiting, spent), ""
+        run, sentence = Run(self, question, conversation, waiting, spent, scope), ""
         try:
             async with aclosing(until(run.attempts(), cancelled, STOP)) as attempts:
                 async for item in attempts:
@@ -168,6 +170,7 @@ class Run:
         conversation: Conversation | None,
         waiting: Waiting,
         spent: Callable[[Usage], object] = unobserved,
+        scope: Scope | None = None,
     ) -> None:
         self._agent = agent
         self._spent = spent
@@ -184,7 +187,7 @@ class Run:
         limits = agent.limits
         limit = limits.excerpt_characters
         self._search = SearchTool(
-            agent.retriever, question, sources, earlier=earlier, excerpt_limit=limit, waiting=waiting
+            agent.retriever, question, sources, earlier=earlier, excerpt_limit=limit, scope=scope, waiting=waiting
         )
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)

@@ -11,8 +11,8 @@ from operator import call
 from typing import Any, TypeAlias
 
 from core.answering.agent import Agent, answer_id
-from core.community.admission import Admission, Refusal
-from core.errors import ShutOut, StoreUnavailable
+from core.community.admission import Admission, Admitted, Refusal
+from core.errors import RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import (
     Answered,
     BudgetAlerted,
@@ -21,12 +21,13 @@ from core.events import (
     MemoryFailed,
     Observer,
     Passed,
+    ServiceFailed,
     State,
     StateChanged,
     Step,
     unobserved,
 )
-from core.messages import FAILED, budget_alert
+from core.messages import FAILED, UNAVAILABLE, budget_alert
 from core.model import (
     NOTHING_SPENT,
     Answer,
@@ -40,6 +41,7 @@ from core.model import (
     Question,
     Reaction,
     Reservation,
+    Scope,
     Status,
     Telling,
     Turn,
@@ -85,11 +87,11 @@ class Responder:
         self.observer(StateChanged(message, State.RECEIVED))
         self.observer(StateChanged(message, State.VALIDATING))
         conversation = await self._conversation(claim)
-        admitted = None
-        if self.admission is not None:
-            most = self.agent.cost(self.agent.most(claim.question, conversation))
-            admitted = await self.admission.admit(claim, most.model_copy(update={"questions": 1}))
-        if isinstance(admitted, Refusal):
+        admitted = await self._admitted(claim, conversation)
+        if isinstance(admitted, Answer):
+            answer = admitted
+            await self._show(claim, surface, _only(answer), [answer])
+        elif isinstance(admitted, Refusal):
             answer = Answer(id=answer_id(claim.question), text=admitted.sentence, status=Status.REFUSED)
             if admitted.telling is Telling.WORDS:
                 await self._refuse(claim, surface, admitted.sentence)
@@ -125,6 +127,20 @@ class Responder:
             has_relevant_context=True,
         )
         await self._show(claim, surface, _only(answer), [answer])
+
+    async def _admitted(self, claim: Claim, conversation: Conversation | None) -> Admitted | Refusal | Answer | None:
+        """Ask whether a question is answered and from what; None is from everything, as at a terminal.
+
+        It is an answer at once that nothing can be searched where nobody can say what may be read.
+        """
+        if self.admission is None:
+            return None
+        most = self.agent.cost(self.agent.most(claim.question, conversation))
+        try:
+            return await self.admission.admit(claim, most.model_copy(update={"questions": 1}))
+        except RetrievalUnavailable as error:
+            self.observer(ServiceFailed("index", str(error)))
+            return Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
 
     async def _show(
         self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None], outcome: Sequence[Answer]
@@ -190,7 +206,7 @@ class Responder:
         return self.conversations if question.selection is None and question.visibility == "thread" else None
 
     async def _counted(
-        self, claim: Claim, surface: Surface, conversation: Conversation | None, reservation: Reservation | None
+        self, claim: Claim, surface: Surface, conversation: Conversation | None, admitted: Admitted | None
     ) -> Answer:
         """Answer, and settle what that has cost, however it ends.
 
@@ -198,8 +214,11 @@ class Responder:
         the question meanwhile; what goes wrong on our side is none.
         """
         spent, outcome = list[Usage](), list[Answer]()
+        reservation = admitted.reservation if admitted else None
+        scope = claim.question.scope.within(admitted.sources) if admitted else None
+        run = self._run(claim, conversation, scope, spent, outcome)
         try:
-            answer = await self._answer(claim, surface, conversation, spent, outcome)
+            answer = await self._answer(claim, surface, run, outcome)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
             settling = self._settle(claim, reservation, spent, counts=is_replaced and bool(spent), is_heard=False)
@@ -241,12 +260,7 @@ class Responder:
             await surface.alert(home, budget_alert(alert))
 
     async def _answer(
-        self,
-        claim: Claim,
-        surface: Surface,
-        conversation: Conversation | None,
-        spent: list[Usage],
-        outcome: list[Answer],
+        self, claim: Claim, surface: Surface, run: AsyncGenerator[Progress, None], outcome: list[Answer]
     ) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
 
@@ -254,7 +268,6 @@ class Responder:
         remembered.
         """
         question, memory = claim.question, self._memory(claim.question)
-        run = self._run(claim, conversation, spent, outcome)
         try:
             if claim.is_quiet and not await _is_worth_showing(run):
                 return outcome[0]
@@ -274,7 +287,12 @@ class Responder:
         return outcome[0]
 
     async def _run(
-        self, claim: Claim, conversation: Conversation | None, spent: list[Usage], outcome: list[Answer]
+        self,
+        claim: Claim,
+        conversation: Conversation | None,
+        scope: Scope | None,
+        spent: list[Usage],
+        outcome: list[Answer],
     ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered, once a surface asks for it.
 
@@ -283,7 +301,7 @@ class Responder:
         waiting = Waiting(after=self.agent.limits.silence)
         yield waiting
         running = self.agent.run(
-            claim.question, conversation, cancelled=claim.cancelled, waiting=waiting, spent=spent.append
+            claim.question, conversation, cancelled=claim.cancelled, waiting=waiting, spent=spent.append, scope=scope
         )
         async with aclosing(running) as run:
             async for item in run:

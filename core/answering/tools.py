@@ -23,6 +23,7 @@ from core.model import (
     Hit,
     MessageRef,
     Question,
+    Scope,
     ToolCall,
     ToolRecord,
     ToolSpec,
@@ -169,7 +170,10 @@ def asked_for(call: ToolCall) -> str:
 
 @dataclass
 class SearchTool:
-    """Searches for one question: gives the model numbered passages above its threshold, and keeps what was found."""
+    """Searches for one question: gives the model numbered passages above its threshold, and keeps what was found.
+
+    The *scope* is what may be searched; without one, all that was picked.
+    """
 
     retriever: Retriever
     question: Question
@@ -177,6 +181,7 @@ class SearchTool:
     _: KW_ONLY
     earlier: str
     excerpt_limit: int
+    scope: Scope | None = None
     waiting: Waiting = field(default_factory=Waiting)
     searches: int = 0
     completed: int = 0
@@ -197,10 +202,10 @@ class SearchTool:
             raise ToolError("query is empty. Say what to look for.")
         query = query[:QUESTION_LIMIT]
         limit = max(1, min(top_k or asked.top_k, asked.top_k))
-        scope = asked.scope
+        scope = asked.scope if self.scope is None else self.scope
         if scope.open_at is None:  # then nothing that is released after the question was asked
             scope = scope.model_copy(update={"open_at": asked.asked_at})
-        if chapter and (not asked.scope.chapters or chapter in asked.scope.chapters):  # it stays within its chapters
+        if chapter and (not scope.chapters or chapter in scope.chapters):  # it stays within its chapters
             scope = scope.model_copy(update={"chapters": (chapter,)})
         self.searches += 1
         try:

@@ -1,23 +1,25 @@
-"""Whether a question is answered: where operator and moderators want it, not in front of guests, nor too often."""
+"""Whether a question is answered, and from what: where operator and moderators want it, and not too often."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from hashlib import sha256
 from secrets import token_hex
 
+from core.community.visibility import UNDECIDED, Visibility, Visible
 from core.errors import StoreUnavailable, Unavailable
-from core.messages import BUSY, CLOSED, NOT_ALLOWED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
+from core.messages import BUSY, CLOSED, NO_MEMBER, NOT_ALLOWED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
 from core.model import (
     Budget,
     BudgetAlert,
     BudgetUse,
     Claim,
+    Communities,
     Cost,
     Holder,
     Policy,
@@ -29,11 +31,10 @@ from core.model import (
     WorkspaceRef,
     within,
 )
-from core.ports import CommunityStore, Dedup, Membership, PolicyStore, Quota
+from core.ports import Dedup, PolicyStore, Quota
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 ONE_QUESTION = Cost(questions=1)
-UNDECIDED = "It is not decided yet which communities may use the bot. That happens once it has connected."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,50 +50,64 @@ class Refusal:
     alerts: tuple[BudgetAlert, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A question that is answered from these `sources`, with what is set aside for it, which has to be settled."""
+
+    reservation: Reservation
+    sources: tuple[str, ...]
+
+
 @dataclass
 class Admission:
-    """Decides who may ask now. A store that is away refuses nobody; a policy that cannot be read refuses everybody.
+    """Decides who may ask now, and is answered from what. A policy that cannot be read refuses everybody.
 
-    Only in *communities* that are allowed is anything answered; while nobody knows which are, the question is tried
-    again. On the platforms that have a *membership*, nothing is answered that guests or strangers would read, unless
-    moderators have opened the channel to them; where nobody can say who reads, the question fails and is tried again.
-    The *budgets* are the operator's, by the calendar of a *zone*.
+    Only in communities that are allowed is anything answered; while nobody knows which are, the question is tried
+    again. Those who read the answer are answered from what their *visibility* says, and members of nothing are not
+    answered at all where nothing is open to everybody; where nobody can say who reads, the question fails and is tried
+    again. The *budgets* are the operator's, by the calendar of a *zone*.
     """
 
-    communities: CommunityStore
+    visibility: Visibility
     policies: PolicyStore
     quota: Quota
     dedup: Dedup
     _: KW_ONLY
     now: Callable[[], datetime]
-    memberships: Mapping[str, Membership] = field(default_factory=dict[str, Membership])
     budgets: Sequence[Budget] = ()
     zone: tzinfo = UTC
     named: Callable[[], str] = partial(token_hex, 8)
 
-    async def admit(self, claim: Claim, most: Cost = ONE_QUESTION) -> Reservation | Refusal:
-        """Set aside the *most* that an answer may cost, or return why there is none. Raises `Unavailable`.
+    async def admit(self, claim: Claim, most: Cost = ONE_QUESTION) -> Admitted | Refusal:
+        """Set aside the *most* that an answer may cost, or return why there is none. Raises `Unavailable` or `ShutOut`.
 
-        What is set aside has to be settled.
+        It is `RetrievalUnavailable` where the index cannot say what may be read.
         """
         question, reached = claim.question, None
-        if (stranger := await self._not_allowed(question)) is not None:
-            is_first = await self.communities.wait(stranger, question.message)
+        known = await self.visibility.communities.load()
+        if (stranger := _not_allowed(question, known)) is not None:
+            is_first = await self.visibility.communities.wait(stranger, question.message)
             return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_first or _is_awaited(claim)))
         policy = await self._policy(question)
-        if objection := await self._objection(question, policy):
+        if objection := _objection(question, policy):
             return await self._told(claim, *objection)
+        visible = await self.visibility.of(question.asker, known)
+        if visible.is_closed:
+            return await self._told(claim, *_closed(question, visible))
         reservation = self._reservation(question, policy, most)
         with suppress(StoreUnavailable):
             reached = await self.quota.reserve(reservation)
-        return await self._turned_away(claim, reached, reservation.at) if reached else reservation
+        if reached:
+            return await self._turned_away(claim, reached, reservation.at)
+        return Admitted(reservation, visible.sources)
 
     async def admits(self, question: Question) -> bool:
         """Return whether a question would be answered now, of which nobody is told. Raises `Unavailable`."""
-        if await self._not_allowed(question) is not None:
-            return False
+        known = await self.visibility.communities.load()
         policy, reached = await self._policy(question), None
-        if await self._objection(question, policy):
+        if _not_allowed(question, known) is not None or _objection(question, policy):
+            return False
+        if (await self.visibility.of(question.asker, known)).is_closed:
             return False
         with suppress(StoreUnavailable):
             reached = await self.quota.would_reach(self._reservation(question, policy, ONE_QUESTION))
@@ -117,40 +132,10 @@ class Admission:
         of_community = {period: cost for (holder, period), cost in spent.items() if holder is Holder.COMMUNITY}
         return Spending(of_community, budgets, tuple(uses))
 
-    async def _not_allowed(self, question: Question) -> WorkspaceRef | None:
-        """Return the community in which somebody asks, if it is not allowed; direct messages are in none.
-
-        Raises `StoreUnavailable`, or `Unavailable` where it is not decided yet.
-        """
-        home, known = question.message.thread.home, await self.communities.load()
-        if known.admits(home):
-            return None
-        if not known.is_decided(home.platform):
-            raise Unavailable(UNDECIDED)
-        return home.communities[0]
-
     async def _policy(self, question: Question) -> Policy:
         with suppress(StoreUnavailable):
             return await self.policies.load(question.message.thread.home)
         return Policy()
-
-    async def _objection(self, question: Question, policy: Policy) -> tuple[str, str] | None:
-        """Return why the question is not answered, in a word for the notes and in a sentence; None if it is.
-
-        Budgets come after all of these.
-        """
-        place = question.message.thread
-        if policy.fault is not None:
-            return "closed", CLOSED
-        if policy.paused_by is not None:
-            return "paused", PAUSED
-        if place.channel in policy.silent_channels:
-            return f"silent:{place.channel}", SWITCHED_OFF
-        membership = self.memberships.get(place.platform)
-        has_strangers = membership is not None and (await membership.readership(question, ())).has_strangers
-        if has_strangers and place.channel not in policy.open_channels:
-            return f"strangers:{place.channel}", STRANGERS_READ
-        return None
 
     def _reservation(self, question: Question, policy: Policy, most: Cost) -> Reservation:
         budgets = within(self.budgets, policy.budgets)
@@ -186,6 +171,38 @@ class Admission:
 
 def _words(*, is_told: bool) -> Telling:
     return Telling.WORDS if is_told else Telling.NOTHING
+
+
+def _not_allowed(question: Question, known: Communities) -> WorkspaceRef | None:
+    """Return the community in which somebody asks, if it is not allowed; direct messages are in none.
+
+    Raises `Unavailable` where it is not decided yet.
+    """
+    home = question.message.thread.home
+    if known.admits(home):
+        return None
+    if not known.is_decided(home.platform):
+        raise Unavailable(UNDECIDED)
+    return home.communities[0]
+
+
+def _objection(question: Question, policy: Policy) -> tuple[str, str] | None:
+    """Return why moderators do not want an answer, in a word for the notes and in a sentence; None if they do."""
+    channel = question.message.thread.channel
+    if policy.fault is not None:
+        return "closed", CLOSED
+    if policy.paused_by is not None:
+        return "paused", PAUSED
+    if channel in policy.silent_channels:
+        return f"silent:{channel}", SWITCHED_OFF
+    return None
+
+
+def _closed(question: Question, visible: Visible) -> tuple[str, str]:
+    """Return in the same way that whoever reads the answer is a member of nothing."""
+    if visible.has_strangers:
+        return f"strangers:{question.message.thread.channel}", STRANGERS_READ
+    return "no member", NO_MEMBER
 
 
 def _is_awaited(claim: Claim) -> bool:

@@ -109,7 +109,7 @@ class HybridRetriever:
             async with steps.take(Awaited.SEARCH, LONGEST_SEARCH, RetrievalUnavailable):
                 found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
                 hits = await self._ranked(query, found, steps, lexical_only=lexical_only)
-                has_documents = bool(hits) or (await self.index.outline()).passages > 0
+                has_documents = bool(hits) or await self._has_documents(scope)
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
             raise RetrievalUnavailable(str(error)) from error
@@ -125,6 +125,12 @@ class HybridRetriever:
             lexical_only=lexical_only,
             has_documents=has_documents,
         )
+
+    async def _has_documents(self, scope: Scope) -> bool:
+        """Return whether there is anything to search in the sources of a scope, whatever its chapters."""
+        if scope.sources is not None and not scope.sources:
+            return False
+        return (await self.index.outline(Scope(sources=scope.sources))).passages > 0
 
     async def _vectors(self, texts: Sequence[str], steps: _Steps) -> Sequence[Vector | None]:
         """Return a vector for each text, or none at all where the embedder does not give them in time."""

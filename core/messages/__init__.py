@@ -26,6 +26,7 @@ from core.messages.answers import (
     NO_CONTEXT_NEAREST,
     NO_CONTEXT_NEAREST_IN_TERMINAL,
     NO_DOCUMENTS,
+    NO_MEMBER,
     NOT_ALLOWED,
     NOT_INSTALLED,
     NOTHING_TO_QUOTE,

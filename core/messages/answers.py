@@ -14,7 +14,10 @@ FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
 EXPIRED = "Sorry, this answer took too long, so I gave it up. Please try again in a moment."
 STOPPED = "Stopped."
 CUT = "This answer got too long, so it was cut off here."
-NO_DOCUMENTS = "I have no documents yet. Whoever runs me can add some with `footnote ingest`."
+NO_DOCUMENTS = (
+    "I have no documents for you here yet. Whoever runs me can add some with `footnote ingest`, and say who may read "
+    "them with `footnote sources share`."
+)
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
@@ -47,6 +50,10 @@ MEMBERS_ONLY = "Sorry, I only answer members here: the documents may not be mean
 STRANGERS_READ = (
     "Sorry, my documents are for members only, and guests or people from outside can read this. Members can ask me "
     "privately, and a moderator can open this channel to guests."
+)
+NO_MEMBER = (
+    "Sorry, I only answer members of the communities that I work for, and I can't see that you belong to one of them. "
+    "If you do, please ask me there."
 )
 UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."

@@ -79,6 +79,7 @@ from core.model.question import (
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
+    Asker,
     Attachment,
     Attachments,
     Inbound,

@@ -46,7 +46,7 @@ class SourceRecord(Value):
 class Readership(Value):
     """Who reads an answer: everybody who does is known to be a member of each of the `communities`.
 
-    `has_strangers` says that guests, or people of other companies, read along.
+    `has_strangers` says that guests, or people of other companies, read along, of whom that is not true.
     """
 
     communities: frozenset[WorkspaceRef] = frozenset()

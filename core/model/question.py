@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -13,7 +15,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from core.errors import InvalidInput
-from core.model.refs import Message, MessageRef, Person, Value
+from core.model.refs import Message, MessageRef, Person, Value, WorkspaceRef
 
 QUESTION_LIMIT = 2_000  # characters: as long as one Discord message
 SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a platform lets a person select
@@ -52,6 +54,11 @@ class Scope(Value):
     sources: tuple[str, ...] | None = None
     chapters: tuple[str, ...] = ()
     open_at: datetime | None = None
+
+    def within(self, sources: Collection[str]) -> Scope:
+        """Return what is left of it in these sources; what somebody picks never adds one."""
+        picked = sources if self.sources is None else [name for name in self.sources if name in sources]
+        return self.model_copy(update={"sources": tuple(picked)})
 
 
 EVERYTHING = Scope()
@@ -166,6 +173,19 @@ def _shared_out(attachments: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
 Attachments: TypeAlias = Annotated[tuple[Attachment, ...], AfterValidator(_shared_out)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Somebody who wants to know something at a `home`; who asks `alone` is the only one to read what is said.
+
+    The `channel` is empty where there is none, as in a form.
+    """
+
+    home: WorkspaceRef
+    person_id: str
+    channel: str = ""
+    is_alone: bool = False
+
+
 class Question(Value):
     """What somebody wants to know, with everything that the answer depends on; the `scope` is what they have picked.
 
@@ -197,6 +217,12 @@ class Question(Value):
         """Return whether words of somebody are quoted to it; so are those of nobody knows whom, as in files."""
         said = any(each.role == "user" and each.author_id in ("", person_id) for each in self.context)
         return said or any(each.is_quoted for each in self.attachments)
+
+    @property
+    def asker(self) -> Asker:
+        """Who asks where."""
+        place, is_alone = self.message.thread, self.visibility == "private"
+        return Asker(home=place.home, person_id=self.author.id, channel=place.channel, is_alone=is_alone)
 
     @classmethod
     def create(cls, **fields: Any) -> Question:

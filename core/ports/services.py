@@ -7,6 +7,7 @@ from typing import Protocol
 
 from core.model import (
     EVERYTHING,
+    Asker,
     Calibration,
     Candidate,
     Claim,
@@ -19,7 +20,6 @@ from core.model import (
     Passage,
     Progress,
     Prompt,
-    Question,
     Reaction,
     Readership,
     Restarted,
@@ -53,11 +53,23 @@ class DocumentSource(Protocol):
         ...
 
 
-class PassageIndex(Protocol):
-    """Holds passages with their vectors and words.
+class Catalogue(Protocol):
+    """Knows what there is to search.
 
     Raises `RetrievalUnavailable`, and `Misconfigured` where the index was made with another embedder.
     """
+
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Return how much there is to search in a scope, and the names that one may use."""
+        ...
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Return every source that holds passages or was recorded, by name; it is asked for every question."""
+        ...
+
+
+class PassageIndex(Catalogue, Protocol):
+    """Holds passages with their vectors and words."""
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
@@ -76,14 +88,6 @@ class PassageIndex(Protocol):
 
     async def pages(self, source: str) -> Mapping[str, str]:
         """Return the content hash of each page of *source* that is complete, by URL."""
-        ...
-
-    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
-        """Return how much there is to search in a scope, and the names that one may use."""
-        ...
-
-    async def sources(self) -> Sequence[SourceRecord]:
-        """Return every source that holds passages or was recorded, by name; it is asked before every search."""
         ...
 
     async def record(self, record: SourceRecord) -> None:
@@ -231,10 +235,10 @@ class Membership(Protocol):
     Raises `PeopleUnavailable`, or `ShutOut` where the platform says nothing at all for now.
     """
 
-    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
-        """Return who reads the answer to a question.
+    async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
+        """Return who reads what somebody is answered.
 
-        Its communities are those of which everybody who reads it is known to be a member: the place's own, and where
-        only the asker reads it, those *among* the given ones in which the asker is a member.
+        Its communities are those of which everybody who reads it is known to be a member: the place's own, and outside
+        of all, those *among* the given ones in which the asker is a member.
         """
         ...

@@ -9,11 +9,14 @@ from datetime import timedelta
 
 import pytest
 
+from adapters.discord.people import DiscordMembers
 from core import messages
-from core.model import EmbeddedPassage
+from core.model import Audience, EmbeddedPassage, SourceRecord, WorkspaceRef
 from tests.adapters.discord.office import Office as DiscordOffice
+from tests.adapters.discord.office import home
 from tests.adapters.slack.office import Office as SlackOffice
 from tests.builders import NOON, passage
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.index import MemoryIndex
 from tests.fakes.services import MemoryServices
 from tests.servers.discord import DiscordServer
@@ -36,7 +39,8 @@ async def on_discord() -> AsyncGenerator[Lister]:
     """Open Discord, with somebody in a channel."""
     async with DiscordServer() as server:
         guild = server.add_guild()
-        channel, ada, office = server.add_channel(guild), server.add_member(guild), DiscordOffice(server)
+        channel, ada = server.add_channel(guild), server.add_member(guild)
+        office = DiscordOffice(server, communities=MemoryCommunities(home(guild.id)))
 
         async def listed(page: int | None) -> str:
             options = {} if page is None else {"page": page}
@@ -138,3 +142,73 @@ async def test_a_guest_of_slack_is_told_nothing_of_the_documents() -> None:
         guest = office.server.add_member(office.workspace, is_restricted=True)
 
         assert await office.use(guest, "documents") == messages.MEMBERS_ONLY
+
+
+OTHER = WorkspaceRef(platform="elsewhere", workspace="1")
+EVERYBODY = Audience(everyone=True)
+
+
+async def fill(lister: Lister) -> None:
+    """Put in what is the community's own, what is another one's, and what is open to all."""
+    audiences = {"own": None, "theirs": Audience(communities=frozenset([OTHER])), "open": EVERYBODY}
+    for source, audience in audiences.items():
+        await add(lister, source, f"Chapter of {source}")
+        assert lister.services.index is not None
+        await lister.services.index.record(SourceRecord(name=source, audience=audience))
+
+
+@pytest.mark.promise("documents-apart")
+async def test_what_is_another_communitys_is_neither_listed_nor_counted(lister: Lister) -> None:
+    """Its chapters are not named either."""
+    await fill(lister)
+
+    told = await lister.listed(None)
+
+    assert told.replace("•", "-").split("\n") == [
+        "I have 2 pages from 2 sources.",
+        "- open, 1 page",
+        "    - Chapter of open",
+        "- own, 1 page",
+        "    - Chapter of own",
+    ]
+
+
+@pytest.mark.promise("guests-apart")
+async def test_a_guest_is_told_of_what_is_open_to_all() -> None:
+    """And of nothing else; so is somebody of another company."""
+    async with SlackOffice.at_work() as office, office.open():
+        office.index = MemoryIndex()
+        await fill(Lister(office, _unused, lambda: 0, ""))
+        guest = office.server.add_member(office.workspace, "gus", is_restricted=True)
+        partner = office.server.add_member(office.workspace, "pat", team_id="T9", is_stranger=True)
+
+        told = [await office.use(by, "documents") for by in (guest, partner)]
+
+    assert told == ["I have 1 page from 1 source.\n• open, 1 page\n    • Chapter of open"] * 2
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_in_direct_messages_each_is_told_of_what_they_may_read() -> None:
+    """A member of the server of its documents, a stranger of what is open to all, or else of nothing."""
+    async with DiscordServer() as server:
+        guild = server.add_guild()
+        ada, eve, members = server.add_member(guild), server.add_user("Eve"), DiscordMembers()
+        office = DiscordOffice(
+            server, communities=MemoryCommunities(named=[home(guild.id)]), memberships={"discord": members}
+        )
+        office.index = MemoryIndex()
+        lister = Lister(office, _unused, lambda: 0, "")
+        await fill(lister)
+        async with office.open() as client:
+            members.listening = client
+            told = [(await office.told(server.slash(by, server.dm(by), "documents"))).content for by in (ada, eve)]
+            await office.index.record(SourceRecord(name="open", audience=Audience()))
+            told.append((await office.told(server.slash(eve, server.dm(eve), "documents"))).content)
+
+    names = [[line for line in each.split("\n") if line.startswith("- ")] for each in told]
+    assert names == [["- open, 1 page", "- own, 1 page"], ["- open, 1 page"], []]
+    assert told[-1] == messages.NO_MEMBER
+
+
+async def _unused(_: int | None) -> str:
+    raise NotImplementedError

@@ -41,6 +41,13 @@ class Room(StrEnum):
     ABROAD = "another community"
 
 
+class Abroad(StrEnum):
+    """Where Eve is heard, who is no member of the community: see `strangers.py`."""
+
+    CHANNEL = "a channel that others than its members read"
+    DIRECT = "a stranger's direct messages"
+
+
 class Community(Protocol):
     """What every platform offers; a question is known by the id that the platform gave it.
 
@@ -71,7 +78,12 @@ class Community(Protocol):
         ...
 
     def ask(
-        self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None, room: Room = Room.CHANNEL
+        self,
+        text: str = "What is a robot?",
+        *,
+        by: str = "Ada",
+        below: str | None = None,
+        room: Room | Abroad = Room.CHANNEL,
     ) -> str:
         """Let somebody mention the bot, where that belongs to what Bob says if something is to stand *below* it.
 
@@ -163,8 +175,8 @@ class Community(Protocol):
         """Say what the newest message of the bot there offers."""
         ...
 
-    async def press(self, asked: str) -> str:
-        """Let Ada press the first button of that message; give what she alone is told, if anything."""
+    async def press(self, asked: str, *, by: str = "Ada") -> str:
+        """Let somebody press the first button of that message; give what they alone are told, if anything."""
         ...
 
     async def command(self, name: str, *, at: str | None = None, moderates: bool = False, **options: Any) -> str:
@@ -179,8 +191,8 @@ class Community(Protocol):
         """Give what somebody writes to use a command."""
         ...
 
-    async def ask_from(self, text: str, question: str) -> str:
-        """Let Ada ask something of a message with this *text* alone; give the reply."""
+    async def ask_from(self, text: str, question: str, *, by: str = "Ada", room: Abroad | None = None) -> str:
+        """Let somebody ask something of a message with this *text* alone, in the channel or abroad; give the reply."""
         ...
 
     def alerts(self) -> list[str]:
@@ -238,7 +250,7 @@ class Town:
             async with stores.inbox() as inbox:
                 await inbox.kept_for()  # of what was asked before that is first looked at, a new store is not certain
             agent = Agent(model, self.shelf, clock=lambda: 0.0, limits=self.limits)
-            bot = Bot(read, agent, stores, self.events.append)
+            bot = Bot(read, agent, stores, self.events.append, self.shelf)
             running = asyncio.create_task(bot.run(shares((), read)))
             await self.community.ready()
             try:

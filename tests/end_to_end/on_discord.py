@@ -11,7 +11,7 @@ from adapters.chat.commands import command_named
 from adapters.chat.platform import Controls
 from adapters.discord.responses import FILLED
 from core import messages
-from tests.end_to_end.community import PATIENCE, Room
+from tests.end_to_end.community import PATIENCE, Abroad, Room
 from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, Upload, User
 
 NONCES_GONE = 400.0  # seconds
@@ -40,7 +40,7 @@ class DiscordCommunity:
         bare = self.server.add_channel(self.guild, "bare")
         self.server.deny(bare, Permission.CREATE_PUBLIC_THREADS)
         talk, direct = self.server.thread_as(self.bob, begun), self.server.dm(self.ada)
-        self.rooms = {Room.SHARED: talk, Room.REPLY: bare, Room.DIRECT: direct}
+        self.rooms: dict[Room | Abroad, Channel] = {Room.SHARED: talk, Room.REPLY: bare, Room.DIRECT: direct}
         self._places: dict[str, Channel] = {}
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
@@ -65,7 +65,12 @@ class DiscordCommunity:
         await self.server.until(is_true, what=what, seconds=PATIENCE)
 
     def ask(
-        self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None, room: Room = Room.CHANNEL
+        self,
+        text: str = "What is a robot?",
+        *,
+        by: str = "Ada",
+        below: str | None = None,
+        room: Room | Abroad = Room.CHANNEL,
     ) -> str:
         """Mention the bot, in a reply if something is below it."""
         said, place = self.server.post_as(self.bob, self.channel, below) if below else None, self.rooms.get(room)
@@ -74,7 +79,7 @@ class DiscordCommunity:
             post, first = self.server.post_in_forum_as(self.people[by], self.forum, "Stuck", words)
             self._places[str(first.id)] = post
             return str(first.id)
-        mentions = [] if room is Room.DIRECT else [self.server.bot]
+        mentions = [] if room in (Room.DIRECT, Abroad.DIRECT) else [self.server.bot]
         where = place or self.channel
         posted = self.server.post_as(self.people[by], where, text, mentions=mentions, reply_to=said)
         if place is not None and room is not Room.ABROAD:
@@ -189,10 +194,10 @@ class DiscordCommunity:
         ids = self._of_bot(asked)[-1].custom_ids if self._of_bot(asked) else []
         return _offered(ids[0]) if ids else Controls.NONE
 
-    async def press(self, asked: str) -> str:
+    async def press(self, asked: str, *, by: str = "Ada") -> str:
         """Press the first button."""
         message = self._of_bot(asked)[-1]
-        return await self._told(self.server.press(self.ada, message, message.custom_ids[0]))
+        return await self._told(self.server.press(self.people[by], message, message.custom_ids[0]))
 
     async def command(self, name: str, *, at: str | None = None, moderates: bool = False, **options: Any) -> str:
         """Use a slash command; the moderators' ones have a name in front."""
@@ -214,13 +219,14 @@ class DiscordCommunity:
         given = (f"{option}: {value}" for option, value in options.items())
         return " ".join([f"/{_whole(name, moderates=moderates)}", *given])
 
-    async def ask_from(self, text: str, question: str) -> str:
+    async def ask_from(self, text: str, question: str, *, by: str = "Ada", room: Abroad | None = None) -> str:
         """Use the message's menu, and fill in the form."""
-        message = self.server.post_as(self.bob, self.channel, text)
+        who = self.people[by]
+        message = self.server.post_as(who if room else self.bob, self.rooms[room] if room else self.channel, text)
         await self.until(lambda: self.server.platform.commands.get(None), what="the commands")
-        shown = self.server.menu(self.ada, message, "Answer from this message")
+        shown = self.server.menu(who, message, "Answer from this message")
         await self.until(lambda: shown.modal, what="a form")
-        return await self._told(self.server.submit(self.ada, shown, {"question": question}))
+        return await self._told(self.server.submit(who, shown, {"question": question}))
 
     def alerts(self) -> list[str]:
         """Read what was said to the owner, who is told of which guild it is."""

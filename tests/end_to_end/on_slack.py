@@ -25,7 +25,7 @@ from adapters.slack.http import PATH
 from adapters.slack.interactions import mrkdwn
 from adapters.slack.slash import NAME
 from core import messages
-from tests.end_to_end.community import PATIENCE, Room
+from tests.end_to_end.community import PATIENCE, Abroad, Room
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, Upload, User, refuse
 
 CONTROLS = {dialect.VOTE: Controls.VOTE, dialect.RETRY: Controls.RETRY, dialect.STOP: Controls.STOP}
@@ -50,7 +50,8 @@ class SlackCommunity:
         self.people = {"Ada": self.ada, "Bob": self.bob}
         self.moderator = self.server.add_member(self.workspace, "Mod", is_admin=True)
         private = self.server.add_channel(self.workspace, "secret", private=True)
-        self.rooms = {Room.DIRECT: self.server.direct(self.workspace, self.ada), Room.OWN: private}
+        direct = self.server.direct(self.workspace, self.ada)
+        self.rooms: dict[Room | Abroad, Channel] = {Room.DIRECT: direct, Room.OWN: private}
         self._places: dict[str, Channel] = {}
         self._talk: Message | None = None
         self._earlier = 0
@@ -84,7 +85,12 @@ class SlackCommunity:
         await self.server.until(is_true, what=what, seconds=PATIENCE)
 
     def ask(
-        self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None, room: Room = Room.CHANNEL
+        self,
+        text: str = "What is a robot?",
+        *,
+        by: str = "Ada",
+        below: str | None = None,
+        room: Room | Abroad = Room.CHANNEL,
     ) -> str:
         """Mention the bot, in a thread on what is below it."""
         root = self.server.post_as(self.bob, self.channel, _written(below)) if below else None
@@ -202,16 +208,16 @@ class SlackCommunity:
             return Controls.STOP
         return next((CONTROLS[name] for message in newest for name in message.action_ids), Controls.NONE)
 
-    async def press(self, asked: str) -> str:
+    async def press(self, asked: str, *, by: str = "Ada") -> str:
         """Press the first button, or Slack's own that stops what is written."""
         message = self._of_bot(asked)[-1]
         if _is_written(message):
-            await self.server.stop(self.ada, message).acknowledged()
+            await self.server.stop(self.people[by], message).acknowledged()
             return ""
         name = message.action_ids[0]
         if CONTROLS[name] is Controls.VOTE:
-            return await self._told(self.ada, lambda: self.server.press(self.ada, message, name))
-        await self.server.press(self.ada, message, name).acknowledged()
+            return await self._told(self.people[by], lambda: self.server.press(self.people[by], message, name))
+        await self.server.press(self.people[by], message, name).acknowledged()
         return ""
 
     async def command(self, name: str, *, at: str | None = None, moderates: bool = False, **options: Any) -> str:
@@ -237,14 +243,15 @@ class SlackCommunity:
         given = {option: value for option, value in options.items() if option != "private"}
         return " ".join([*words, *(option if value is True else str(value) for option, value in given.items())])
 
-    async def ask_from(self, text: str, question: str) -> str:
+    async def ask_from(self, text: str, question: str, *, by: str = "Ada", room: Abroad | None = None) -> str:
         """Use the message's menu, and fill in the form."""
-        message = self.server.post_as(self.bob, self.channel, _written(text))
-        await self.server.shortcut(self.ada, self.channel, message, ANSWER_FROM).acknowledged()
-        await self.until(lambda: self.server.view_of(self.ada), what="a form")
-        form = self.server.view_of(self.ada)
+        who, place = self.people[by], self.rooms[room] if room else self.channel
+        message = self.server.post_as(who if room else self.bob, place, _written(text))
+        await self.server.shortcut(who, place, message, ANSWER_FROM).acknowledged()
+        await self.until(lambda: self.server.view_of(who), what="a form")
+        form = self.server.view_of(who)
         assert form is not None
-        return await self._told(self.ada, lambda: self.server.submit(self.ada, form, {QUESTION: question}))
+        return await self._told(who, lambda: self.server.submit(who, form, {QUESTION: question}), place)
 
     def alerts(self) -> list[str]:
         """Read the direct messages of the one admin."""
@@ -274,20 +281,20 @@ class SlackCommunity:
         """Remove the app from the workspace."""
         self.server.uninstall(self.workspace)
 
-    async def _told(self, who: User, act: Callable[[], Delivery]) -> str:
+    async def _told(self, who: User, act: Callable[[], Delivery], place: Channel | None = None) -> str:
         """Act, and wait for what the bot then says to that person alone, beside that it is looking for an answer."""
-        before = set(self._alone(who))
+        before = set(self._alone(who, place))
 
         def new() -> list[str]:
-            said = [message.shown for message in self._alone(who) if message not in before]
+            said = [message.shown for message in self._alone(who, place) if message not in before]
             return [text for text in said if text != messages.LOOKING]
 
         await act().acknowledged()
         await self.until(new, what="a reply")
         return "\n".join(new())
 
-    def _alone(self, who: User) -> list[Message]:
-        return [one for one in self.server.messages(self.channel) if one.seen_by == who.id]
+    def _alone(self, who: User, place: Channel | None = None) -> list[Message]:
+        return [one for one in self.server.messages(place or self.channel) if one.seen_by == who.id]
 
     def _to_bot(self, text: str, place: Channel | None = None) -> str:
         return f"{self.server.mention(self._bot_in(place or self.channel))} {_written(text)}"

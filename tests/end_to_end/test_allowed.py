@@ -15,7 +15,7 @@ from adapters.redis.community import COMMUNITIES, RedisCommunities
 from adapters.redis.connection import connect
 from core.events import CommunitiesFound
 from core.messages import NOT_ALLOWED
-from core.model import WorkspaceRef
+from core.model import Audience, SourceRecord, WorkspaceRef
 from tests.builders import hit
 from tests.end_to_end.community import ANSWER, PATIENCE, Room, Town
 from tests.end_to_end.neighbours import DiscordNeighbours, Neighbours, SlackNeighbours
@@ -73,7 +73,9 @@ async def _region(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path
         await stack.enter_async_context(people.open())
         chat = await stack.enter_async_context(ChatServer())
         client = await stack.enter_async_context(clean(redis_url))
-        town = Town(people, chat, Shelf(hit(text=f"{ANSWER}.")), redis_url, tmp_path)
+        shelf = Shelf(hit(text=f"{ANSWER}."))
+        shelf.records["docs"] = SourceRecord(name="docs", audience=Audience(everyone=True))
+        town = Town(people, chat, shelf, redis_url, tmp_path)
         yield Region(town, people, RedisCommunities(client), client)
 
 

@@ -118,7 +118,7 @@ async def at_work(record: Record, redis_url: str, data: Path) -> AsyncGenerator[
         async for _ in product.ingestion.run(folder(DOCS, name="footnote", base_url="https://footnote.example")):
             pass
         assert product.stores is not None
-        bot = Bot(settings, product.agent, product.stores, record.events.append, product.index.outline)
+        bot = Bot(settings, product.agent, product.stores, record.events.append, product.index)
         running = asyncio.create_task(bot.run(shares((), settings)))
         await record.community.ready()
         try:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from core.errors import PeopleUnavailable
-from core.model import Question, Readership, WorkspaceRef
+from core.model import Asker, Readership, WorkspaceRef
 
 
 class MemoryMembership:
-    """Knows the guests by their ids.
+    """Knows the guests by their ids, and the *members* of communities.
 
     Set `fails` to make every call raise `PeopleUnavailable`, as if the platform were away.
     """
 
-    def __init__(self, guests: Collection[str] = ()) -> None:
+    def __init__(self, guests: Collection[str] = (), members: Collection[tuple[WorkspaceRef, str]] = ()) -> None:
         self.fails = False
         self._guests = frozenset(guests)
+        self._members = frozenset(members)
 
-    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
-        """Look among the guests; everybody else is a member where they ask, and nowhere else."""
+    async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
+        """Look among the guests; everybody else is a member where they ask, or of some outside of all."""
         if self.fails:
             raise PeopleUnavailable("Nobody says who asks. Try again in a moment.")
-        if question.author.id in self._guests:
-            return Readership(has_strangers=True)
-        return Readership(communities=frozenset(question.message.thread.home.communities))
+        there = frozenset(asker.home.communities)
+        known = frozenset(each for each in among if (each, asker.person_id) in self._members)
+        return Readership(communities=there or known, has_strangers=asker.person_id in self._guests)

@@ -13,10 +13,27 @@ from typing import Any
 from adapters.chat.services import ChatServices
 from core.community.admission import Admission
 from core.community.moderation import Forgetting, Moderation, SelfHelp
+from core.community.visibility import Visibility
 from core.errors import RetrievalUnavailable, StoreUnavailable
 from core.events import Event, Observer, unobserved
 from core.messages import Practices
-from core.model import Asked, Citation, Deleted, Kept, MessageRef, Outline, Scope, Signal, Task, Terms, ThreadRef, Turn
+from core.model import (
+    EVERYTHING,
+    Asked,
+    Citation,
+    Deleted,
+    Kept,
+    MessageRef,
+    Outline,
+    Scope,
+    Signal,
+    SourceRecord,
+    Task,
+    Terms,
+    ThreadRef,
+    Turn,
+)
+from core.ports import Membership
 from tests.builders import NOON
 from tests.fakes.channel_cursor import MemoryChannelCursor
 from tests.fakes.communities import MemoryCommunities
@@ -30,6 +47,7 @@ from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
 
 OUTLINE = Outline(passages=40, pages=12, sources=("handbook", "fa<q>"), chapters=())
+NOTHING = Outline(passages=0, pages=0, sources=(), chapters=())
 TERMS = Terms(top_k=7, relevance_threshold=0.25)
 SOURCE = Citation(
     number=1, chapter="one", section="Arms", title="Robots", url="https://docs.example/arms", relevance_score=0.8
@@ -138,6 +156,30 @@ class Counter:
         return len(self.signals)
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryCatalogue:
+    """What there is to search: what the index has if there is one, or the outline, the same for whatever is open."""
+
+    services: MemoryServices
+
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Say what there is to search."""
+        if self.services.index is not None:
+            return await self.services.index.outline(scope)
+        return self._known() if scope.sources is None or scope.sources else NOTHING
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Name the sources."""
+        if self.services.index is not None:
+            return await self.services.index.sources()
+        return [SourceRecord(name=name) for name in self._known().sources]
+
+    def _known(self) -> Outline:
+        if self.services.outline is None:
+            raise RetrievalUnavailable("The index cannot be reached.")
+        return self.services.outline
+
+
 @dataclass(kw_only=True)
 class MemoryServices:
     """Stores that tests fill, read and shut, with the bundle that platforms work with."""
@@ -151,6 +193,8 @@ class MemoryServices:
     )
     outline: Outline | None = OUTLINE
     index: MemoryIndex | None = None
+    communities: MemoryCommunities = field(default_factory=MemoryCommunities)
+    memberships: dict[str, Membership] = field(default_factory=dict[str, Membership])
     events: list[Event] = field(default_factory=list[Event])
     sleep: Callable[[float], Awaitable[object]] = at_once
     observer: Observer = unobserved
@@ -169,21 +213,17 @@ class MemoryServices:
             dedup=self.dedup,
             policies=self.policies,
             conversations=self.conversations,
-            outline=self.outlined,
+            communities=self.communities,
+            admission=admission(
+                Visibility(MemoryCatalogue(self), self.communities, self.policies, memberships=self.memberships),
+                self.dedup,
+            ),
             now=lambda: NOON,
             terms=TERMS,
             practices=Practices(conversation_hours=48, services=("OpenAI",)),
             sleep=self.sleep,
             observer=self._hear,
         )
-
-    async def outlined(self, scope: Scope) -> Outline:
-        """Say what there is to search, in the index if there is one."""
-        if self.index is not None:
-            return await self.index.outline(scope)
-        if self.outline is None:
-            raise RetrievalUnavailable("The index cannot be reached.")
-        return self.outline
 
     async def remember(self, thread: ThreadRef, asker: object, *, id: str = "1", **fields: Any) -> None:  # noqa: A002 - the field's name
         """Keep a turn that somebody has asked for."""
@@ -233,9 +273,8 @@ def bundle(
         "company": _nobody_knows,
         "hear": conversations.hear,
         "owns": _not_ours,
-        "admission": Admission(communities, policies, MemoryQuota(now=lambda: NOON), dedup, now=lambda: NOON),
+        "admission": admission(Visibility(MemoryIndex(), communities, policies, memberships={}), dedup),
         "purge": forgetting.farewell,
-        "outline": empty,
     }
     return ChatServices(
         inbox=inbox,
@@ -248,14 +287,14 @@ def bundle(
     )
 
 
+def admission(visibility: Visibility, dedup: MemoryDedup) -> Admission:
+    """Return what decides who may ask, without budgets."""
+    return Admission(visibility, visibility.policies, MemoryQuota(now=lambda: NOON), dedup, now=lambda: NOON)
+
+
 async def _nobody_knows(_: ThreadRef) -> None:
     return None
 
 
 async def _not_ours(_: ThreadRef) -> bool:
     return False
-
-
-async def empty(_: Scope) -> Outline:
-    """Return that there is nothing to search."""
-    return Outline(passages=0, pages=0, sources=(), chapters=())

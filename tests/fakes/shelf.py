@@ -1,4 +1,4 @@
-"""A retriever over a few passages."""
+"""A retriever over a few passages, which knows what there is to search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import RetrievalUnavailable
-from core.model import Hit, Scope, SearchResult, Waiting
+from core.model import EVERYTHING, Hit, Outline, Scope, SearchResult, SourceRecord, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Shelf:
     Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise `error`, which is
     `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder,
     and `has_documents` to False where it is empty.
-    With a `barrier`, each search waits there for the others.
+    With a `barrier`, each search waits there for the others. It is a `Catalogue` too, of the sources of all hits.
     """
 
     def __init__(self, *hits: Hit, by_query: Mapping[str, Sequence[Hit]] | None = None) -> None:
@@ -37,6 +37,7 @@ class Shelf:
         self.lexical_only = False
         self.has_documents = True
         self.barrier: asyncio.Barrier | None = None
+        self.records: dict[str, SourceRecord] = {}
         self._hits = hits
         self._by_query = by_query or {}
 
@@ -59,11 +60,29 @@ class Shelf:
             search_time_ms=2.0,
             total_time_ms=3.0,
             lexical_only=self.lexical_only,
-            has_documents=self.has_documents,
+            has_documents=self.has_documents and scope.sources != (),
         )
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Name the sources of all that stands there, with what is in `records`."""
+        found = {hit.passage.source: SourceRecord(name=hit.passage.source) for hit in self._all()}
+        return [*{**found, **self.records}.values()]
+
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Count what stands there."""
+        found = [hit.passage for hit in self._all() if _is_within(hit, scope)]
+        return Outline(
+            passages=len(found),
+            pages=len({each.page_url for each in found}),
+            sources=tuple(sorted({each.source for each in found})),
+            chapters=tuple(sorted({each.chapter for each in found})),
+        )
+
+    def _all(self) -> Sequence[Hit]:
+        return [*self._hits, *(hit for hits in self._by_query.values() for hit in hits)]
 
 
 def _is_within(hit: Hit, scope: Scope) -> bool:
-    return (not scope.sources or hit.passage.source in scope.sources) and (
+    return (scope.sources is None or hit.passage.source in scope.sources) and (
         not scope.chapters or hit.passage.chapter in scope.chapters
     )

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.community.admission import Admission, Refusal
+from core.community.admission import Admission, Admitted, Refusal
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CLOSED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
 from core.model import (
@@ -28,13 +28,14 @@ from core.model import (
     WorkspaceRef,
     within,
 )
-from tests.builders import NOON, question, thread
+from tests.builders import NOON, hit, question, thread
 from tests.fakes.clock import Clock
-from tests.fakes.communities import MemoryCommunities
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.membership import MemoryMembership
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
+from tests.fakes.shelf import Shelf
+from tests.fakes.visibility import visibility
 
 TEN_MINUTES = 600.0  # seconds after which somebody is told the same again
 PAUSE = Policy(paused_by=Person(id="mod"), paused_at=NOON)
@@ -49,29 +50,20 @@ class Door:
         self.dedup = MemoryDedup()
         self.quota = MemoryQuota(now=self.clock.now)
         self.membership = MemoryMembership(guests={"guest"})
-        self.communities = MemoryCommunities(
-            *(
-                WorkspaceRef(platform=on, workspace=name)
-                for on, name in (("test", "w"), ("test", "another"), ("elsewhere", "w"))
-            )
-        )
-        memberships = {"test": self.membership}
-        self._admission = Admission(
-            self.communities,
-            self.policies,
-            self.quota,
-            self.dedup,
-            now=self.clock.now,
-            memberships=memberships,
-            budgets=budgets,
-        )
+        self.shelf = Shelf(hit())
+        homes = [
+            WorkspaceRef(platform=on, workspace=name)
+            for on, name in (("test", "w"), ("test", "another"), ("elsewhere", "w"))
+        ]
+        visible = visibility(self.shelf, *homes, policies=self.policies, memberships={"test": self.membership})
+        self._admission = Admission(visible, self.policies, self.quota, self.dedup, now=self.clock.now, budgets=budgets)
 
     async def knock(self, claim: Claim) -> Refusal | None:
         """Ask to be answered, and be it."""
         admitted = await self._admission.admit(claim)
         if isinstance(admitted, Refusal):
             return admitted
-        await self._admission.settle(admitted, Cost(questions=1))
+        await self._admission.settle(admitted.reservation, Cost(questions=1))
         return None
 
     async def admits(self, claim: Claim) -> bool:
@@ -295,18 +287,18 @@ async def test_a_store_that_is_away_refuses_nobody() -> None:
     """Neither the policies nor the notes are worth an answer that is not given."""
     clock = Clock()
     quota = MemoryQuota(now=clock.now)
-    admission = Admission(MemoryCommunities(thread().home), AwayPolicies(), quota, MemoryDedup(), now=clock.now)
+    admission = Admission(visibility(Shelf(hit())), AwayPolicies(), quota, MemoryDedup(), now=clock.now)
 
-    assert isinstance(await admission.admit(claim()), Reservation)
+    assert isinstance(await admission.admit(claim()), Admitted)
 
 
 async def test_where_nobody_can_count_nobody_has_asked_too_much() -> None:
     """A question more is cheaper than an answer that is not given."""
     clock = Clock()
     quota = AwayQuota(now=clock.now)
-    admission = Admission(MemoryCommunities(thread().home), MemoryPolicies(), quota, MemoryDedup(), now=clock.now)
+    admission = Admission(visibility(Shelf(hit())), MemoryPolicies(), quota, MemoryDedup(), now=clock.now)
 
-    assert isinstance(await admission.admit(claim()), Reservation)
+    assert isinstance(await admission.admit(claim()), Admitted)
 
 
 @pytest.mark.parametrize(

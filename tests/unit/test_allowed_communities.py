@@ -6,16 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from core.community.admission import UNDECIDED, Admission, Refusal
+from core.community.admission import UNDECIDED, Admission, Admitted, Refusal
+from core.community.visibility import Visibility
 from core.errors import StoreUnavailable, Unavailable
 from core.messages import NOT_ALLOWED
-from core.model import Claim, Interaction, Person, Policy, ReplyAddress, Reservation, Telling, ThreadRef, WorkspaceRef
-from tests.builders import NOON, question, thread
+from core.model import (
+    Audience,
+    Claim,
+    Interaction,
+    Person,
+    Policy,
+    ReplyAddress,
+    SourceRecord,
+    Telling,
+    ThreadRef,
+    WorkspaceRef,
+)
+from tests.builders import NOON, hit, question, thread
 from tests.fakes.communities import MemoryCommunities
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.membership import MemoryMembership
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
+from tests.fakes.shelf import Shelf
 
 TOLD, NOT_TOLD = (Refusal("waiting", NOT_ALLOWED, telling) for telling in (Telling.WORDS, Telling.NOTHING))
 
@@ -34,19 +47,16 @@ class Gate:
     def __init__(self, communities: MemoryCommunities) -> None:
         self.policies = MemoryPolicies()
         self.membership = MemoryMembership()
-        self.admission = Admission(
-            communities,
-            self.policies,
-            MemoryQuota(now=lambda: NOON),
-            MemoryDedup(),
-            now=lambda: NOON,
-            memberships={"test": self.membership},
-        )
+        shelf, members = Shelf(hit()), {"test": self.membership}
+        shelf.records["docs"] = SourceRecord(name="docs", audience=Audience(everyone=True))
+        visibility = Visibility(shelf, communities, self.policies, memberships=members)
+        quota = MemoryQuota(now=lambda: NOON)
+        self.admission = Admission(visibility, self.policies, quota, MemoryDedup(), now=lambda: NOON)
 
     async def knock(self, name: str, id: str = "m1", **fields: object) -> Refusal | None:  # noqa: A002 - the field's name
         """Ask in the community of a name."""
         admitted = await self.admission.admit(replace(asked(name, id), **fields))
-        return None if isinstance(admitted, Reservation) else admitted
+        return None if isinstance(admitted, Admitted) else admitted
 
 
 def asked(name: str, id: str = "m1") -> Claim:  # noqa: A002 - the field's name

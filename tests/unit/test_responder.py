@@ -37,7 +37,6 @@ from core.model import (
 from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
-from tests.fakes.communities import MemoryCommunities
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
@@ -45,6 +44,7 @@ from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
+from tests.fakes.visibility import visibility
 
 ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
 
@@ -75,7 +75,8 @@ class Desk:
         self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
         self.surface = RecordingSurface()
         self.events: list[Event] = []
-        agent = Agent(model, shelf or Shelf(hit()), clock=Clock())
+        shelf = shelf or Shelf(hit())
+        agent, visible = Agent(model, shelf, clock=Clock()), visibility(shelf)
         conversations = self.store if remembers else None
         policies = MemoryPolicies({"test:w": Policy(paused_by=Person(id="mod"))} if paused else {})
         quota = MemoryQuota(now=lambda: NOON)
@@ -84,9 +85,7 @@ class Desk:
             conversations,
             now=lambda: NOON,
             deliveries=inbox,
-            admission=Admission(
-                MemoryCommunities(thread().home), policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets
-            ),
+            admission=Admission(visible, policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets),
             observer=self.events.append,
         )
 

@@ -12,10 +12,9 @@ from adapters.discord.connection import connect
 from adapters.discord.people import KEPT, STRANGERS_KEPT, DiscordMembers
 from adapters.retry import QUICK
 from core.errors import PeopleUnavailable, ShutOut
-from core.model import MessageRef, Person, Question, Readership, WorkspaceRef
+from core.model import Asker, Readership, WorkspaceRef
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.office import home, thread_ref
-from tests.builders import NOON
+from tests.adapters.discord.office import home
 from tests.servers.discord import DiscordServer, Guild, Reply, User
 
 LOOK = "GET /guilds/{guild}/members/{user}"
@@ -36,15 +35,9 @@ async def _members(server: DiscordServer, now: list[float]) -> AsyncIterator[Dis
         yield members
 
 
-def asked(by: User | str, where: object = "@me") -> Question:
-    """What somebody asks, in a server or in none."""
-    person = by if isinstance(by, str) else str(by.id)
-    return Question(
-        message=MessageRef(thread=thread_ref(where, 5, 6), id="6"),
-        text="What is a robot?",
-        author=Person(id=person),
-        asked_at=NOON,
-    )
+def asked(by: User | str, where: object = "@me") -> Asker:
+    """Somebody who asks, in a server or in none."""
+    return Asker(home=home(where), person_id=by if isinstance(by, str) else str(by.id), channel="5")
 
 
 def reading(*guilds: Guild) -> Readership:

@@ -11,8 +11,8 @@ import pytest
 from bot.settings import Settings
 from bot.wiring.discord import DiscordPlatform
 from core.events import Event, Passed, PlaceRefused
+from tests.fakes.index import MemoryIndex
 from tests.fakes.removals import MemoryRemovals
-from tests.fakes.services import empty
 from tests.on_discord import OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
 
@@ -32,7 +32,9 @@ async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(disc
     claim = await discord.asks()
     discord.forbids(claim)
 
-    async with DiscordPlatform(Settings(**values), events.append, empty).client(stores, discord.notes) as client:
+    async with DiscordPlatform(Settings(**values), events.append, MemoryIndex()).client(
+        stores, discord.notes
+    ) as client:
         await client.log_in()
         await client.surface.reply(claim, progress(ANSWER))
 

@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from adapters.chat.background import LASTING
-from bot.app import unknown
 from bot.settings import Settings
 from bot.wiring import open_platforms
 from core.errors import StoreUnavailable
 from core.events import unobserved
 from core.model import Answer, Claim, Policy, Status, WorkspaceRef
 from tests.adapters.discord.test_surface import in_place
+from tests.fakes.index import MemoryIndex
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.removals import MemoryRemovals
 from tests.on_discord import OnDiscord, on_discord
@@ -133,7 +133,7 @@ async def test_a_bot_made_from_settings_knows_where_all_posts_are_answered(disco
     post, first = begun(discord, forum)
 
     async with (
-        open_platforms(Settings(**values), unobserved, stores, unknown) as found,
+        open_platforms(Settings(**values), unobserved, stores, MemoryIndex()) as found,
         found[0].client(stores, cast("Any", discord.notes)) as client,
     ):
         await client.log_in()

@@ -16,6 +16,7 @@ from adapters.slack.people import People
 from adapters.slack.sockets import SocketConnection
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Question, ThreadRef, WorkspaceRef
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace
 
@@ -37,7 +38,8 @@ class Office(MemoryServices):
         async with SlackServer() as server:
             workspace = server.add_workspace()
             ada, boss = server.add_member(workspace), server.add_member(workspace, "bo<ss", is_admin=True)
-            yield cls(server, workspace, ada, boss, server.add_channel(workspace))
+            communities = MemoryCommunities(WorkspaceRef(platform="slack", workspace=workspace.team_id))
+            yield cls(server, workspace, ada, boss, server.add_channel(workspace), communities=communities)
 
     @contextlib.asynccontextmanager
     async def open(self, *, moderators: str = "") -> AsyncGenerator[SlackCommands]:
@@ -47,6 +49,7 @@ class Office(MemoryServices):
             workspaces = OneWorkspace(session, self.workspace.token, self.server.api_url)
             app = make_app(workspaces, client)
             people = People(workspaces, moderators=moderators, policies=self.policies)
+            self.memberships["slack"] = people
             commands = install(app, self.services, workspaces, people)
             opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
             link = await SocketConnection.open(session, str(opened["url"]), app.async_dispatch)

@@ -19,8 +19,10 @@ from adapters.slack.home import (
 )
 from adapters.slack.interactions import mrkdwn
 from core import messages
-from core.model import Outline, Policy, PolicyFault
+from core.model import Audience, EmbeddedPassage, Outline, Policy, PolicyFault, SourceRecord, WorkspaceRef
 from tests.adapters.slack.office import Office
+from tests.builders import passage
+from tests.fakes.index import MemoryIndex
 from tests.servers.slack import Delivery, Reply, User, View
 
 PAGES = ["I have 12 pages from 2 sources.", "• handbook", "• fa&lt;q&gt;"]
@@ -89,7 +91,23 @@ async def test_guests_do_not_see_what_the_documents_are_about(office: Office) ->
         office.server.faults.add("users.info", Reply(200, {"ok": False, "error": "internal_error"}))
         seen.append((await shown(office, office.ada, office.server.open_home(office.ada)))[1])
 
-    assert seen == PAGES[:1] * 2
+    assert seen == [messages.MEMBERS_ONLY, f"{messages.WARNING} {messages.UNKNOWN_ASKER}"]
+
+
+@pytest.mark.promise("documents-apart")
+async def test_the_home_tells_each_of_what_they_may_read(office: Office) -> None:
+    """A member of what is the workspace's own and what is open to all, a guest of the latter alone."""
+    office.index, guest = MemoryIndex(), office.server.add_member(office.workspace, is_restricted=True)
+    elsewhere = WorkspaceRef(platform="elsewhere", workspace="1")
+    audiences = {"own": None, "theirs": Audience(communities=frozenset([elsewhere])), "open": Audience(everyone=True)}
+    for source, audience in audiences.items():
+        one = passage(source=source, url=f"https://docs.example/{source}")
+        await office.index.replace(source, one.page_url, [EmbeddedPassage(one, (1.0, 0.0))])
+        await office.index.record(SourceRecord(name=source, audience=audience))
+    async with office.open():
+        seen = [(await shown(office, by, office.server.open_home(by)))[1] for by in (office.ada, guest)]
+
+    assert seen == ["I have 2 pages from 2 sources.\n• open\n• own", "I have 1 page from 1 source.\n• open"]
 
 
 async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Office) -> None:

@@ -18,7 +18,6 @@ from tests.servers.slack import Channel, SlackServer, User, Workspace
 from tests.servers.slack.refusals import limit, refuse
 
 INFO = "conversations.info"
-STRANGERS = Readership(has_strangers=True)
 
 
 @dataclass
@@ -34,6 +33,11 @@ class Company:
     def members(self, *ids: str) -> Readership:
         """Name those of whom everybody is a member."""
         return Readership(communities=frozenset(WorkspaceRef(platform="slack", workspace=each) for each in ids))
+
+    @property
+    def strangers(self) -> Readership:
+        """Say that others than the members of the workspace read along."""
+        return self.members(self.workspace.team_id, "E1").model_copy(update={"has_strangers": True})
 
     async def readers(
         self,
@@ -51,7 +55,7 @@ class Company:
             asked_at=NOON,
             visibility=visibility,
         )
-        return await (people or self.people).readership(question, ())
+        return await (people or self.people).readership(question.asker, ())
 
 
 @pytest.fixture(name="company")
@@ -92,10 +96,10 @@ async def test_strangers_read_what_guests_ask_and_what_is_said_in_a_shared_chann
     shared, own = server.add_channel(workspace, "with-partner", shared_with=["T9"]), server.add_channel(workspace)
     member = company.members(workspace.team_id, "E1")
 
-    assert [await company.readers(ada, channel) for channel in (own, shared)] == [member, STRANGERS]
+    assert [await company.readers(ada, channel) for channel in (own, shared)] == [member, company.strangers]
     assert await company.readers(ada, shared, "private") == member
     assert await company.readers(ada, server.direct(workspace, ada)) == member
-    assert [await company.readers(by, own, "private") for by in (guest, partner)] == [STRANGERS] * 2
+    assert [await company.readers(by, own, "private") for by in (guest, partner)] == [company.strangers] * 2
     assert await company.readers(guest, shared, people=company.guests_read) == member
 
 
@@ -106,7 +110,7 @@ async def test_a_channel_that_slack_does_not_show_counts_as_read_by_anybody(comp
     ada = company.server.add_member(company.workspace)
     company.server.faults.add(INFO, refuse(code))
 
-    assert await company.readers(ada, company.server.add_channel(company.workspace)) == STRANGERS
+    assert await company.readers(ada, company.server.add_channel(company.workspace)) == company.strangers
 
 
 @pytest.mark.promise("guests-apart")
@@ -128,5 +132,5 @@ async def test_who_reads_a_channel_is_asked_once_a_minute_and_learned_from_event
     company.now[0] = REACH_KEPT
     seen.append(await company.readers(ada, channel))
 
-    assert seen == [member, member, STRANGERS, member, STRANGERS]
+    assert seen == [member, member, company.strangers, member, company.strangers]
     assert len(server.requests_to(INFO)) == 4

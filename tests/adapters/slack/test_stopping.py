@@ -22,10 +22,10 @@ from tests.fakes.communities import MemoryCommunities
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
+from tests.fakes.index import MemoryIndex
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
 from tests.fakes.removals import MemoryRemovals
-from tests.fakes.services import empty
 from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
 from tests.servers.slack import Hold
@@ -61,7 +61,7 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
     }
     inbox: Any = MemoryInbox()
     async with open_session() as session:
-        slack = SlackPlatform(Settings(**values), unobserved, session, stores, empty)
+        slack = SlackPlatform(Settings(**values), unobserved, session, stores, MemoryIndex())
         running = asyncio.create_task(slack.listen(stores, inbox))
         await place.server.connected(SOCKETS)
         yield running

@@ -1,0 +1,100 @@
+"""Which sources somebody may be answered from: decided here alone, whenever somebody asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
+
+from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
+from core.model import Asker, Audience, Communities, Readership, SourceRecord, WorkspaceRef
+from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
+
+LONGEST_LOOK = 10.0  # seconds for the index to name its sources, whatever is tried in them: as long as for a search
+UNDECIDED = "It is not decided yet which communities may use the bot. That happens once it has connected."
+TOO_SLOW = "The sources could not be read within {:g} seconds. Try again in a moment."
+
+
+def audience_of(record: SourceRecord, first: WorkspaceRef | None) -> Audience:
+    """Return who may read a source; one of which nobody has said so belongs to the *first* community, or to nobody."""
+    return record.audience or Audience(communities=frozenset([first] if first else ()))
+
+
+def readable(
+    records: Collection[SourceRecord], readers: Collection[WorkspaceRef], first: WorkspaceRef | None
+) -> tuple[str, ...]:
+    """Return the names of the sources that are open to those who are members of all these communities."""
+    return tuple(record.name for record in records if audience_of(record, first).admits(readers))
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """The `sources` that somebody may be answered from.
+
+    `is_member` says that everybody who reads the answer counts as a member of a community, and `has_strangers` that
+    somebody does not.
+    """
+
+    sources: tuple[str, ...]
+    is_member: bool = True
+    has_strangers: bool = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody is answered at all: no member asks, and nothing is open to all."""
+        return not self.sources and not self.is_member
+
+
+@dataclass
+class Visibility:
+    """Knows what each may read: what is open to everybody who reads the answer, as it is recorded at that moment.
+
+    On platforms without a *membership*, whoever is in a community is its member.
+    """
+
+    catalogue: Catalogue
+    communities: CommunityStore
+    policies: PolicyStore
+    _: KW_ONLY
+    memberships: Mapping[str, Membership]
+
+    async def of(self, asker: Asker, known: Communities | None = None) -> Visible:
+        """Return what somebody may be answered from, by the communities that are *known* or else looked up.
+
+        Raises `Unavailable`, which is `RetrievalUnavailable` where the index does not say, or `ShutOut`.
+        """
+        communities = known or await self.communities.load()
+        readership = await self._readership(asker, communities)
+        is_opened = readership.has_strangers and await self._is_opened(asker)
+        readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
+        visible = Visible(
+            sources=readable(await self._records(), readers, communities.first),
+            is_member=bool(readers),
+            has_strangers=readership.has_strangers and not is_opened,
+        )
+        if visible.is_closed and not visible.has_strangers and not communities.is_decided(asker.home.platform):
+            raise Unavailable(UNDECIDED)  # nobody knows yet what there is to be a member of
+        return visible
+
+    async def _readership(self, asker: Asker, communities: Communities) -> Readership:
+        membership = self.memberships.get(asker.home.platform)
+        if membership is None:
+            return Readership(communities=frozenset(asker.home.communities))
+        return await membership.readership(asker, communities.allowed)
+
+    async def _is_opened(self, asker: Asker) -> bool:
+        """Return whether moderators let strangers read what is for members in a channel; not where nobody knows."""
+        with suppress(StoreUnavailable):
+            policy = await self.policies.load(asker.home)
+            return policy.fault is None and asker.channel in policy.open_channels
+        return False
+
+    async def _records(self) -> Collection[SourceRecord]:
+        try:
+            async with asyncio.timeout(LONGEST_LOOK):
+                return await self.catalogue.sources()
+        except TimeoutError as late:
+            raise RetrievalUnavailable(TOO_SLOW.format(LONGEST_LOOK)) from late
+        except Misconfigured as error:  # whoever asks cannot fix the settings
+            raise RetrievalUnavailable(str(error)) from error
