@@ -175,7 +175,10 @@ async def searchable(services: ChatServices, asker: Asker) -> tuple[Scope, str]:
 
     Raises `PeopleUnavailable`, `ShutOut`, `StoreUnavailable` or `RetrievalUnavailable`.
     """
-    visible = await services.admission.visibility.of(asker)
+    known = await services.communities.load()
+    if not known.admits(asker.home):
+        return Scope(sources=(), open_at=services.now()), messages.NOT_ALLOWED
+    visible = await services.admission.visibility.of(asker, known)
     refusal = messages.MEMBERS_ONLY if visible.has_strangers else messages.NO_MEMBER
     return Scope(sources=visible.sources, open_at=services.now()), refusal if visible.is_closed else ""
 
@@ -184,6 +187,8 @@ async def shown_sources(context: CommandContext, _: Values | None = None) -> str
     """Return where the last answer in a thread came from."""
     if context.thread is None:
         return context.forms.in_thread
+    if not (await context.services.communities.load()).admits(context.thread.home):
+        return messages.NOT_ALLOWED
     citations = await context.services.self_help.sources(context.thread)
     return "\n".join(line.text for line in context.dialect.sources(citations)) or messages.NO_SOURCES
 

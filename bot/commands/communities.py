@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ALLOWED = "{} may use the bot, from its next question on."
 ALLOWED_BEFORE = "{} may use the bot already."
+SHARE = "To open documents to it: footnote sources share"
 REMOVED = "{} may not use the bot any more; its next question is refused."
 REMOVED_BEFORE = "{} was not allowed, so nothing has changed."
 NAMED = "{} is in FOOTNOTE_COMMUNITIES, so it may use the bot. Take it out there, and start the bot again."
@@ -76,8 +77,10 @@ async def allowed(store: CommunityStore, index: PassageIndex, community: Workspa
     """Allow a community, and return what each that may ask sees from now on."""
     is_new = await store.allow(community)
     sight = await Sight.of(store, index)
-    says = (ALLOWED if is_new else ALLOWED_BEFORE).format(community)
-    return f"{says} {sight.sentences(sight.communities.allowed)}"
+    says = [(ALLOWED if is_new else ALLOWED_BEFORE).format(community), sight.sentences(sight.communities.allowed)]
+    if sight.records and not sight.sources(community):
+        says.append(SHARE)
+    return " ".join(says)
 
 
 async def removed(store: CommunityStore, community: WorkspaceRef) -> str:

@@ -105,6 +105,18 @@ async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lis
     assert lister.seen_by_others() == 0
 
 
+@pytest.mark.promise("operator-decides")
+async def test_where_nobody_may_use_the_bot_nothing_is_listed(lister: Lister) -> None:
+    """Not even what is open to everybody, once the operator has taken the community away."""
+    await add(lister, "course", "Arms")
+    index, known = lister.services.index, await lister.services.communities.load()
+    assert index is not None
+    await index.record(SourceRecord(name="course", audience=Audience(everyone=True)))
+    await lister.services.communities.remove(known.allowed[0])
+
+    assert await lister.listed(None) == messages.NOT_ALLOWED
+
+
 async def test_a_long_list_is_read_page_by_page(lister: Lister) -> None:
     """Each page fits a message and says how to see the next one; together they hold every chapter once."""
     chapters = [f"Chapter {number:02} of a book with *long* titles <{'x' * 60}>" for number in range(40)]

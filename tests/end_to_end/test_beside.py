@@ -158,7 +158,8 @@ async def test_who_may_use_the_bot_is_said_beside_it(footnote: Footnote, server:
     assert f"??  communities  {says}To allow it: footnote communities allow discord:{later.id}" in doctor.out
     assert allowed.out == (
         f"discord:{later.id} may use the bot, from its next question on. "
-        f"discord:{ours} sees zoo. discord:{later.id} sees no documents.\n"
+        f"discord:{ours} sees zoo. discord:{later.id} sees no documents. "
+        "To open documents to it: footnote sources share\n"
     )
     assert told == {
         "communities": [

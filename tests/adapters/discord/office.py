@@ -14,7 +14,7 @@ from adapters.discord.commands import install
 from adapters.discord.connection import connect
 from adapters.discord.moderators import DiscordModerators
 from adapters.discord.registering import LOOKED_EVERY, is_current
-from core.model import ThreadRef, WorkspaceRef
+from core.model import Communities, ThreadRef, WorkspaceRef
 from tests.adapters.discord.eager import EagerClient
 from tests.fakes.services import SOURCE, TERMS, MemoryServices
 from tests.servers.discord import DiscordServer, Interaction, Message
@@ -59,7 +59,13 @@ class Office(MemoryServices):
     async def open(
         self, *, waits: bool = True, moderators: DiscordModerators | None = None
     ) -> AsyncGenerator[OfficeClient]:
-        """Run a client that is connected and knows its guilds, and where it *waits*, has looked at its commands."""
+        """Run a client that is connected and knows its guilds, and where it *waits*, has looked at its commands.
+
+        All of them may use the bot, unless the test says who may.
+        """
+        if await self.communities.load() == Communities():
+            for guild_id in self.server.platform.guilds:
+                await self.communities.allow(home(guild_id))
         before = len(self.server.requests_to(READ)), len(self.events)
         client = connect(
             OfficeClient,
