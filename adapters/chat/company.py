@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from core.community.routing import Company
+from core.community.routing import Company, Decision, Reason
 from core.errors import StoreUnavailable
+from core.messages import UNHEARD
 from core.model import Attendance, Inbound, InboundKind, ThreadRef
 from core.ports import ConversationStore, Underway
 
@@ -38,6 +40,21 @@ class Gathering:
         own = inbound.author.name if inbound.author else ""
         names = self._names.get(inbound.message.thread, set[str]()) - {own}
         return Company(found.askers, found.attendance, found.answered_at, tuple(names))
+
+    async def leave(self, inbound: Inbound, decision: Decision, reply: Callable[[str], object]) -> None:
+        """Leave a message alone, and *reply* how to go on to whoever goes on in a way that the bot may not read.
+
+        That is told once in a thread, to somebody who has been answered there, if nobody else has spoken since.
+        """
+        if decision.reason is not Reason.UNREADABLE or inbound.kind is not InboundKind.WRITTEN:
+            return
+        found, author = await self.company(inbound), inbound.author.id if inbound.author else ""
+        if found is None or found.answered_at is None or author not in found.askers or found.is_talking(author):
+            return
+        with suppress(StoreUnavailable):
+            is_new = await self._services.dedup.changed(f"hinted:{inbound.message.thread}", "once")
+            if is_new and not found.attendance.is_muted:
+                reply(UNHEARD)
 
     async def hear(self, inbound: Inbound) -> None:
         """Note that somebody has spoken in a thread; without a store, that is lost."""

@@ -189,6 +189,7 @@ class Intake:
                 inbound = await event.complete(inbound)
                 decision = route(inbound, standing)
             if decision.action is Action.LEAVE:
+                await self._gathering.leave(inbound, decision, partial(self._reply, event))
                 return
             speaks = event.speaks and decision.reason not in UNSPOKEN
             routed = RoutedEvent(replace(event, inbound=inbound, speaks=speaks), standing, decision, age, is_young)

@@ -37,6 +37,7 @@ from core.messages.answers import (
     STRANGERS_READ,
     SWITCHED_OFF,
     UNAVAILABLE,
+    UNHEARD,
     UNKNOWN_ASKER,
     UNREAD,
     UNTITLED,

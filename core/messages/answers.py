@@ -26,6 +26,7 @@ UNTITLED = "Question removed"
 SEARCHING = "is searching the documents…"  # behind the bot's name
 MENTION_TO_CONTINUE = "To go on, mention me, or reply to this message and leave the ping on."
 MENTION_AGAIN = "To go on, mention me."
+UNHEARD = f"I can't read messages that don't mention me. {MENTION_TO_CONTINUE}"
 QUOTES_ONLY = "These are quotes from the documents, since no chat model is configured."
 GREETING = (
     "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from core.messages import UNHEARD
 from tests.builders import hit
 from tests.end_to_end.community import Town
 from tests.end_to_end.on_discord import DiscordCommunity
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
+from tests.servers.discord.mentions import Pings
 from tests.servers.openai import ChatServer
 
 ANSWER = "A robot acts in the world"
@@ -55,3 +57,27 @@ async def test_a_conversation_goes_on_by_mention_and_by_reply(town: Town, discor
     assert "And an arm?" in told
     assert "And a leg?" in told
     assert not any("Does nobody hear this?" in str(text) for text in told)
+
+
+@pytest.mark.promise("says-how-to-go-on")
+async def test_whoever_goes_on_without_a_mention_is_told_once_how_to(town: Town, discord: DiscordCommunity) -> None:
+    """Only whoever has asked, as a reply without a ping, and only where nobody else has spoken since the answer."""
+    server = discord.server
+    async with town.bot(**CLOSED):
+        quiet, talk = discord.ask(), discord.ask("What is an arm?")
+        for asked in (quiet, talk):
+            await town.sees(asked, ANSWER)
+            await town.remembers(asked)
+        discord.follow_up(talk, "Look at this.", by="Bob")
+        discord.follow_up(talk, "Does nobody hear this?")
+        first, _ = (discord.follow_up(quiet, text) for text in ("And an arm?", "And a leg?"))
+        await town.sees(quiet, UNHEARD)
+        discord.follow_up(quiet, "Let me see.", by="Bob")
+        again = discord.ask("What is a leg?")
+        await town.sees(again, ANSWER)
+
+    place = server.platform.channels[int(quiet)]
+    [hint] = [one for one in server.platform.messages_in(place) if one.content == UNHEARD]
+    assert hint.reference is not None
+    assert (hint.reference[1], hint.pings) == (int(first), Pings())
+    assert [UNHEARD in discord.said(asked) for asked in (quiet, talk)] == [True, False]
