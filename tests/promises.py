@@ -93,6 +93,7 @@ PROMISES = {
     "streaming-is-harmless": "What is shown while an answer is written can do no more than the finished answer.",
     "messages-stand-alone": "A long answer is cut between paragraphs, and every message closes what it opens.",
     "silence-unasked": "Where nobody asked the bot, nobody hears of it but by an answer with sources.",
+    "muted-threads": "Anybody in a thread can have the bot answer there only when it is mentioned.",
     "quiet-among-people": "Once people talk in a thread, what is no question to the bot is left to them.",
     "only-when-asked": "The bot answers those who speak to it, and leaves people who talk to each other alone.",
     "no-false-voices": "Nobody can write a message that the model takes for somebody else's.",

@@ -82,10 +82,10 @@ class CommandContext:
     """Somebody who uses a command, a button or a word, and where.
 
     `homes` are the server or workspace, then other places where something of the person is kept, each once. `thread` is
-    the conversation that goes on there; None in a channel, which holds many. `actor` returns who uses it, with the
-    right to moderate, and raises `PostingFailed` where the platform does not say. `lacking` are the permissions that
-    the bot lacks there, in the platform's words; None where there are none to lack. `asker` is who reads what they are
-    told. `drawing`, `forms` and `dialect` are how the platform writes things.
+    the conversation that goes on there; None in a channel, which holds many. It `is_direct` where only one person is.
+    `actor` returns who uses it, with the right to moderate, and raises `PostingFailed` where the platform does not say.
+    `lacking` are the permissions that the bot lacks there, in the platform's words; None where there are none to lack.
+    `asker` is who reads what they are told. `drawing`, `forms` and `dialect` are how the platform writes things.
     """
 
     services: ChatServices
@@ -97,6 +97,7 @@ class CommandContext:
     drawing: Drawing
     forms: Forms
     dialect: ChatDialect
+    is_direct: bool = False
     lacking: Sequence[str] | None = None
 
 
@@ -191,6 +192,14 @@ async def shown_sources(context: CommandContext, _: Values | None = None) -> str
         return messages.NOT_ALLOWED
     citations = await context.services.self_help.sources(context.thread)
     return "\n".join(line.text for line in context.dialect.sources(citations)) or messages.NO_SOURCES
+
+
+async def _mute(context: CommandContext, _: Values, *, on: bool = True) -> str:
+    if context.is_direct:
+        return messages.NEVER_QUIET
+    if context.thread is None:
+        return context.forms.in_thread
+    return messages.muted(on=on, is_new=await context.services.self_help.mute(context.thread, on=on))
 
 
 async def _forget(context: CommandContext, values: Values) -> str:
@@ -386,6 +395,8 @@ COMMANDS = (
     Command("documents", "What I can search: sources, their pages and chapters.", _documents, (_LATER_SOURCES,)),
     Command("forget", "Remove what I remember about you or about this thread.", _forget, (_WHAT_OF_MINE,)),
     Command("me", "What you can still ask, and what I keep of you; only you see it.", _me, is_personal=True),
+    Command("mute", "Let me answer in this thread only when I'm mentioned.", _mute),
+    Command("unmute", "Let me answer in this thread again without a mention.", partial(_mute, on=False)),
     Command("help", "What I can do.", _help),
     Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
     _order("status", "Whether I'm answering, what readers think, and what moderators did.", _status, (_EARLIER,)),
@@ -397,6 +408,12 @@ COMMANDS = (
     _order("budget", "Limit how much may be asked here, or lift such a limit.", _budget, _BUDGET),
     _order("forget", "Remove what I remember.", _forget_any, _FORGOTTEN),
 )
+
+
+def spoken(text: str) -> Command | None:
+    """Return the command about a thread that a word stands for, where it is all that is said to the bot."""
+    name = {"mute": "mute", "quiet": "mute", "unmute": "unmute"}.get(text.lower().strip(" .!"))
+    return command_named(name, for_moderators=False) if name else None
 
 
 def command_named(name: str, *, for_moderators: bool) -> Command | None:

@@ -20,8 +20,10 @@ from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
+from adapters.chat.commands import carried_out, spoken
 from adapters.chat.files import read_files
 from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer, Intake, Rights
+from adapters.chat.platform import REMARK, Part, nonce
 from adapters.chat.services import Presence, settle_communities
 from adapters.discord.events import (
     DIRECT,
@@ -38,10 +40,12 @@ from adapters.discord.events import (
 )
 from adapters.discord.files import LONGEST_FILE, fetch
 from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
+from adapters.discord.interactions import by_word
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated, welcome
+from adapters.retry import QUICK
 from core.errors import PostingFailed, StoreUnavailable
 from core.messages import WARNING
-from core.model import ChannelRef, Inbound, Message, MessageRef, ThreadRef, WorkspaceRef
+from core.model import ChannelRef, Inbound, Message, MessageRef, Setting, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from discord import Member
@@ -91,7 +95,7 @@ class Listener(AutoShardedClient):
         self._away: dict[int, asyncio.TimerHandle] = {}
         self.background = BackgroundTasks()
         self.commands = BackgroundTasks(ignore=())
-        self._intake = Intake(services, self.background)
+        self._intake = Intake(services, self.background, self._said)
         self._catch_up = CatchUp(DiscordHistory(self, self.late, services), self._intake, services, at_once=AT_ONCE)
 
     async def setup_hook(self) -> None:
@@ -220,6 +224,22 @@ class Listener(AutoShardedClient):
         ids = {"workspace": deleted.guild_id, "channel": deleted.parent_id, "thread": deleted.thread_id}
         place = ThreadRef(platform=PLATFORM, **{name: str(id_) for name, id_ in ids.items()})
         await self._intake.later(partial(self._services.moderation.forgetting.place, place))
+
+    async def _said(self, inbound: Inbound) -> bool:
+        """Begin to do what the whole text of a message to the bot stands for; False if it is no command."""
+        command = spoken(inbound.text)
+        if command is None or command.act is None:
+            return False
+        thread, message = inbound.message.thread, inbound.message
+        place = thread.channel if inbound.setting is Setting.CHANNEL else thread.thread
+        poster = ChannelPoster(self.get_partial_messageable(int(place)), reply_to=int(message.id))
+
+        async def tell(sentence: str) -> None:
+            await QUICK.call(partial(poster.post, Part(sentence), nonce(message, REMARK)))
+
+        acting = partial(command.act, by_word(self._services, inbound), {})
+        self.background.begin(partial(carried_out, acting, tell))
+        return True
 
     def late(self, event: Json, *, is_late: bool = True) -> LateEvent:
         """Return an event, and the line that it waits in: a thread, or one message, which would open its own."""

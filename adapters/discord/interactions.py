@@ -25,11 +25,13 @@ from core.messages import Drawing, Forms
 from core.model import (
     Actor,
     Asker,
+    Inbound,
     Interaction,
     MessageRef,
     Person,
     Question,
     ReplyAddress,
+    Setting,
     ThreadRef,
     WorkspaceRef,
 )
@@ -81,12 +83,33 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         person=person_of(interaction),
         homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
         thread=_thread_of(interaction),
+        is_direct=interaction.guild_id is None,
         actor=actor,
         asker=Asker(home=home, person_id=str(interaction.user.id), channel=place.channel, is_alone=True),
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,
         lacking=[words for name, words in NAMES.items() if not getattr(interaction.app_permissions, name)],
+    )
+
+
+def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
+    """Return who has said a word that stands for a command, and where; it is none that moderators have."""
+    home, person = inbound.message.thread.home, inbound.author or Person(id="")
+
+    async def actor() -> Actor:
+        return Actor(person=person, home=home, may_moderate=False)
+
+    return CommandContext(
+        services=services,
+        person=person,
+        homes=(home,),
+        thread=None if inbound.setting is Setting.CHANNEL else inbound.message.thread,
+        is_direct=inbound.setting is Setting.DIRECT,
+        actor=actor,
+        drawing=DRAWING,
+        forms=Forms(),
+        dialect=DISCORD,
     )
 
 

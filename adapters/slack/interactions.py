@@ -15,7 +15,7 @@ from adapters.retry import QUICK
 from adapters.slack.api import respond, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import PLATFORM
-from adapters.slack.slash import ADMIN, NAME
+from adapters.slack.slash import ADMIN, DIRECT_MESSAGE, NAME
 from adapters.slack.workspaces import workspace_of
 from core.errors import PostingFailed, Rejected
 from core.messages import SLACK_FORMS, Drawing
@@ -92,6 +92,7 @@ class InteractionContext:
             person=self.person,
             homes=(self.home,),  # which the direct messages belong to
             thread=self.in_thread(self.thread_ts) if self.thread_ts and self.channel else None,
+            is_direct=self.channel.startswith(DIRECT_MESSAGE),
             actor=self.actor,
             asker=Asker(home=self.home, person_id=self.person.id, channel=self.channel, is_alone=True),
             drawing=DRAWING,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.chat.commands import ASK, Command, CommandContext, Kind, Option, Values, command_named
+from adapters.chat.commands import ASK, Command, CommandContext, Kind, Option, Values, command_named, spoken
 
 NAME = "/footnote"
 ADMIN = "admin"  # the word in front of the commands of moderators
@@ -61,6 +61,8 @@ def text_command(text: str) -> ParsedCommand | None:
 
     Where Slack shows nothing to one person alone, all in the thread read what is told.
     """
+    if command := spoken(text):
+        return ParsedCommand(command)
     words = text.lower().split()
     wanted = parsed("forget thread" if words == ["forget"] else " ".join(words)) if words else ParsedCommand(None)
     command = wanted.command

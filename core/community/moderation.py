@@ -257,6 +257,13 @@ class SelfHelp:
         turns = conversation.turns if conversation else ()
         return next((turn.citations for turn in reversed(turns) if turn.citations), ())
 
+    async def mute(self, thread: ThreadRef, *, on: bool) -> bool:
+        """Have only mentions answered in a thread from now on, or no longer; return whether that is new.
+
+        Anybody there may say so, and it goes with what is remembered of the thread.
+        """
+        return await self.conversations.mute(thread, on=on)
+
     async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
         """Remove a conversation for somebody who asked in it, or for a moderator, whose order is noted.
 

@@ -20,6 +20,7 @@ COUNTED_JUST_NOW = "I have just counted what I keep of you; ask again in a minut
 THANKS = "Thank you, that's noted."
 TELL_MORE = "What's wrong with this answer?"
 NOT_YOURS = "Only the person who asked, or someone who can manage messages, can stop an answer."
+NEVER_QUIET = "Everything here is said to me, so I answer all of it."
 OVER = "There is nothing left to stop."
 NOT_RETRIED = "I can't try this one again. Please ask the question again."
 ONLY_IN_CHANNELS = "Please use this in the channel you mean."
@@ -68,9 +69,9 @@ SLACK_FORMS = Forms(
     documents="**/footnote documents**",
     documents_page="`/footnote documents {}`",
     more="Slack has no commands in threads: there, mention me with "
-    "`sources`, `documents`, `forget`, `help` or `privacy` alone.",
-    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with `sources` or `forget` "
-    "alone, or choose **Show sources** in a message's menu.",
+    "`sources`, `documents`, `mute`, `forget`, `help` or `privacy` alone.",
+    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with `sources`, `mute` "
+    "or `forget` alone, or choose **Show sources** in a message's menu.",
     unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
 )
 SLACK_COMMANDS = """\
@@ -97,7 +98,8 @@ def help_text(forms: Forms) -> str:
 I answer questions from this community's documents, with a numbered footnote after every statement.
 
 **Mention me** with your question, or use **{forms.ask}**; with `{forms.privately}`, only you see the answer.
-**Follow up** in the thread of the answer: I remember what was said there.
+**Follow up** in the thread of the answer: I remember what was said there. Mention me with `mute` alone, and I'll \
+answer only mentions there.
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
@@ -133,6 +135,14 @@ answers are not remembered. Who speaks in my threads is kept as long, by id, wit
 {practices.vote_days} days with your id, without any text. What moderators do is logged.
 **Who gets it:** {readers}
 **How to be forgotten:** {forms.forget} Deleting a question removes it too."""
+
+
+def muted(*, on: bool, is_new: bool) -> str:
+    """Confirm that only mentions are answered in a thread, or the end of that."""
+    again = "" if is_new else " It was already set that way."
+    if on:
+        return f"I'll be quiet here unless somebody mentions me; mention me with `unmute` to end that.{again}"
+    return f"I'll follow this thread again.{again}"
 
 
 def thread_forgotten(*, was_there: bool) -> str:

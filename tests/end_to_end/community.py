@@ -107,6 +107,10 @@ class Community(Protocol):
         """Let somebody write on, where Ada was answered, without a mention."""
         ...
 
+    def address(self, asked: str, text: str, *, by: str = "Ada") -> None:
+        """Let somebody mention the bot where Ada was answered."""
+        ...
+
     def say(self, text: str, *, by: str = "Ada") -> str:
         """Let somebody write in the channel, to nobody."""
         ...
@@ -290,6 +294,13 @@ class Town:
         thread = next(e.question.thread for e in self.events if isinstance(e, StateChanged) and e.question.id == asked)
         async with connect(self.redis_url) as client:
             return bool(await client.exists(f"footnote:conversation:{{{thread}}}"))
+
+    async def mutes(self, asked: str, *, on: bool) -> None:
+        """Wait until the thread that a question began is muted, or is not."""
+        thread = next(e.question.thread for e in self.events if isinstance(e, StateChanged) and e.question.id == asked)
+        async with connect(self.redis_url) as client, asyncio.timeout(PATIENCE):
+            while bool(await client.hexists(f"footnote:attendance:{{{thread}}}", "muted")) is not on:  # noqa: ASYNC110 - another process tells of nothing
+                await asyncio.sleep(0.005)
 
     async def remembers(self, asked: str) -> None:
         """Wait until the bot has nothing more to do about a question."""

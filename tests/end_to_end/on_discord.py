@@ -110,6 +110,10 @@ class DiscordCommunity:
         """Write in the thread."""
         return str(self.server.post_as(self.people[by], self._thread(asked), text).id)
 
+    def address(self, asked: str, text: str, *, by: str = "Ada") -> None:
+        """Mention it in the thread."""
+        self.server.post_as(self.people[by], self._thread(asked), text, mentions=[self.server.bot])
+
     def say(self, text: str, *, by: str = "Ada") -> str:
         """Write in the channel."""
         return str(self.server.post_as(self.people[by], self.channel, text).id)

@@ -126,6 +126,10 @@ class SlackCommunity:
         self._places[posted.ts] = self._place(asked)
         return posted.ts
 
+    def address(self, asked: str, text: str, *, by: str = "Ada") -> None:
+        """Mention it in the thread."""
+        self.server.post_as(self.people[by], self._place(asked), self._to_bot(text), self._message(asked))
+
     def say(self, text: str, *, by: str = "Ada") -> str:
         """Write in the channel."""
         posted = self.server.post_as(self.people[by], self.channel, _written(text))

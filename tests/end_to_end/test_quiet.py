@@ -95,3 +95,41 @@ async def test_a_question_in_a_channel_that_cannot_be_answered_is_left_alone(tow
     assert (town.community.has_thread(asked), town.community.warned(asked)) == (False, False)
     assert public == []
     assert town.community.signs() == []
+
+
+@pytest.mark.promise("muted-threads")
+@pytest.mark.parametrize("word", ["mute", "quiet"])
+async def test_anybody_in_a_thread_can_mute_the_bot_there(town: Town, word: str) -> None:
+    """By a word to the bot; a mention is answered all the same, and other threads go on."""
+    async with town.bot():
+        asked, other = town.community.ask(), town.community.ask("What is an arm?")
+        for each in (asked, other):
+            await town.sees(each, ANSWER)
+            await town.remembers(each)
+        town.community.address(asked, word, by="Bob")
+        await town.mutes(asked, on=True)
+        town.community.follow_up(asked, "And an arm?")
+        town.community.follow_up(other, "How does it move?")
+        await town.sees(other, ANSWER, times=2)
+        town.community.address(asked, "And a leg?")
+        await town.sees(asked, ANSWER, times=2)
+        town.community.address(asked, "unmute")
+        await town.mutes(asked, on=False)
+        town.community.follow_up(asked, "How does a robot move its arm?")
+        await town.sees(asked, ANSWER, times=3)
+
+    assert len([said for said in town.community.said(asked) if ANSWER in said]) == 3
+    assert not any("And an arm?" in f"{request.body}" for request in town.chat.received)
+
+
+@pytest.mark.promise("forget")
+async def test_that_a_thread_is_muted_is_forgotten_with_it(town: Town) -> None:
+    """As whoever has asked there wants it."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.community.address(asked, "mute")
+        await town.mutes(asked, on=True)
+        await town.community.command("forget", at=asked, what="this thread")
+        await town.mutes(asked, on=False)
