@@ -79,7 +79,6 @@ from core.messages.commands import (
     OUTDATED,
     OVER,
     PAGE_LENGTH,
-    PROMPTS,
     PROMPTS_TITLE,
     SHOWN_SOURCES,
     SLACK_COMMANDS,
@@ -95,6 +94,7 @@ from core.messages.commands import (
     person_forgotten,
     person_kept,
     privacy,
+    prompts,
     thread_forgotten,
 )
 from core.messages.moderation import (
