@@ -35,7 +35,7 @@ from adapters.slack.forms import (
     selection_in,
     words_form,
 )
-from adapters.slack.home import ACTIONS, MENUS, choose_at_home, press_at_home, show_home
+from adapters.slack.home import ACTIONS, MENUS, choose_at_home, pin_prompts, press_at_home, show_home
 from adapters.slack.interactions import (
     InteractionContext,
     SlackServices,
@@ -182,6 +182,10 @@ class SlackCommands:
         """Show the home to whoever has opened it."""
         self.background.begin(partial(show_home, by_event(self.slack, body)))
 
+    async def messages_opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
+        """Show what there is to ask to whoever opens the messages with the bot; it stays there."""
+        self.background.begin(partial(pin_prompts, by_event(self.slack, body), str(event["channel"])))
+
     async def said(self, inbound: Inbound) -> bool:
         """Begin to do what the whole text of a message to the bot stands for; False if it is no command."""
         wanted = text_command(inbound.text)
@@ -283,6 +287,11 @@ async def _is_home(event: dict[str, Any]) -> bool:
     return event.get("tab") == "home"
 
 
+async def _is_messages(event: dict[str, Any]) -> bool:
+    """Return whether the messages were opened."""
+    return event.get("tab") == "messages"
+
+
 def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, people: People) -> SlackCommands:
     """Add the listeners to an app, before those for events, as only the first one that fits hears of anything."""
     commands = SlackCommands(SlackServices(services, workspaces, people, app.client))
@@ -294,4 +303,5 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, peopl
     untyped.view(SELECTION_FORM)(commands.selection)
     untyped.view(REASONS_FORM)(commands.reasons)
     untyped.event(HOME_OPENED, matchers=[_is_home])(commands.home)
+    untyped.event(HOME_OPENED, matchers=[_is_messages])(commands.messages_opened)
     return commands

@@ -9,11 +9,20 @@ from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
 from adapters.chat.commands import carried_out, command_named, opened_to_guests, searchable, silenced, status_lines
+from adapters.chat.dialect import heading
 from adapters.slack.api import tell
 from adapters.slack.dialect import SLACK, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn
 from core import messages
-from core.errors import PeopleUnavailable, PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
+from core.errors import (
+    PeopleUnavailable,
+    PostingFailed,
+    RateLimited,
+    Rejected,
+    RetrievalUnavailable,
+    StoreUnavailable,
+    Unreachable,
+)
 
 Block: TypeAlias = dict[str, Any]
 Json: TypeAlias = Mapping[str, Any]
@@ -35,6 +44,8 @@ MENUS: Mapping[str, tuple[str, Callable[..., Awaitable[str]]]] = {
 }
 """The menus of channels: what stands beside them, and what is done with a channel that is chosen, or no longer."""
 SECTION = 3_000  # characters of a section's text
+LABEL = 75  # characters that a prompt shows
+LONGEST_CHAPTER = 40  # characters of a chapter in a prompt
 
 
 async def show_home(context: InteractionContext, said: str = "") -> None:
@@ -54,6 +65,30 @@ async def show_home(context: InteractionContext, said: str = "") -> None:
             if not chosen or not any(chosen.values()):
                 raise
             await publish(dict.fromkeys(chosen, ()))  # one of the channels may be gone
+
+
+async def pin_prompts(context: InteractionContext, channel: str) -> None:
+    """Pin what somebody can ask to the messages with the bot, unless it is, from what that person can search.
+
+    What could not be done now is done another time.
+    """
+    chat, chapters = context.slack.chat, list[str]()
+    with suppress(PostingFailed, StoreUnavailable, RetrievalUnavailable, PeopleUnavailable):
+        scope, refusal = await searchable(chat, context.command.asker)
+        if not refusal:
+            chapters += (await chat.admission.visibility.catalogue.outline(scope)).chapters
+        names = [heading(each, LONGEST_CHAPTER) for each in chapters]  # nothing in it can be a mention or a link
+        prompts = messages.prompts([each for each in names if each])
+        key = f"slack:prompts:{context.home.workspace}:{channel}"
+        if not await chat.dedup.changed(key, sha256(repr(prompts).encode()).hexdigest()):
+            return
+        shown = [{"title": prompt[:LABEL], "message": prompt} for prompt in prompts]
+        given: dict[str, Any] = {"channel_id": channel, "title": messages.PROMPTS_TITLE, "prompts": shown}
+        try:
+            client = (await context.slack.workspaces.find(context.home.workspace)).client
+            await tell(client, "assistant.threads.setSuggestedPrompts", **given)
+        except (Unreachable, RateLimited):
+            await chat.dedup.forget(key)
 
 
 async def press_at_home(context: InteractionContext, action_id: str) -> None:

@@ -5,7 +5,6 @@ The app answers Slack when a listener is over. What fails is not acknowledged, s
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,9 +26,9 @@ from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import SlackHistory
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, workspace_of
-from core.errors import PostingFailed, RateLimited, Unavailable, Unreachable
+from core.errors import PostingFailed, Unavailable
 from core.events import unobserved
-from core.messages import NOT_INSTALLED, NOT_YOURS, PROMPTS, PROMPTS_TITLE
+from core.messages import NOT_INSTALLED, NOT_YOURS
 from core.model import ChannelRef, Person, Question, Stopped, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
@@ -50,8 +49,6 @@ STOPPED, OPENED = "agent_session_stopped", "app_home_opened"
 HEARD = (*MESSAGES, STOPPED, OPENED, *GONE, *DELETED)  # the types of events that something comes of
 LAST_RETRY = 3  # after which Slack gives an event up
 NOTED_EVERY = timedelta(minutes=1)  # more often, when a channel was heard last is not written down
-MOST_PROMPTS = 4  # that Slack takes
-LABEL = 75  # characters that a prompt shows
 _RETRY = "x-slack-retry-num"  # over sockets too, where the library writes it
 _ANY = re.compile("")
 
@@ -201,12 +198,6 @@ class SlackListener:
         else:
             self.background.begin(partial(self._stop_for_moderator, stopped, workspace))
 
-    async def on_messages_opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
-        """Show prompts to whoever opens the messages with the bot; they stay where they are."""
-        workspace = await self._find(workspace_of(body))
-        if workspace is not None:
-            self.background.begin(partial(self._pin_prompts, str(event["channel"]), workspace))
-
     async def on_gone(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Forget where the bot was thrown out, one workspace or several; tokens of people are none of ours."""
         revoked, name = cast("Json", event.get("tokens") or {}), workspace_of(body)
@@ -246,23 +237,6 @@ class SlackListener:
         place = {"channel": thread.channel, "thread_ts": thread.thread}
         await tell(workspace.client, "chat.postEphemeral", user=stopped.by.id, text=NOT_YOURS, **place)
 
-    async def _pin_prompts(self, channel: str, workspace: Workspace) -> None:
-        """Pin the prompts, unless they are; what could not be done now is done another time."""
-        dedup, key = self._services.dedup, f"slack:prompts:{workspace.name}:{channel}"
-        if not await dedup.changed(key, hashlib.sha256(repr(PROMPTS).encode()).hexdigest()):
-            return
-        try:
-            await tell(
-                workspace.client,
-                "assistant.threads.setSuggestedPrompts",
-                channel_id=channel,
-                title=PROMPTS_TITLE,
-                prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in PROMPTS[:MOST_PROMPTS]],
-            )
-        except (Unreachable, RateLimited):
-            await dedup.forget(key)
-            raise
-
     async def _find(self, workspace: str) -> Workspace | None:
         """Return the way to where an event happened; None where the bot is not any more. Raises `PostingFailed`."""
         try:
@@ -282,11 +256,5 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks
     for name in DELETED:
         untyped.event(name)(listener.on_channel_deleted)
     untyped.event(STOPPED)(listener.on_stop)
-    untyped.event(OPENED, matchers=[_is_messages])(listener.on_messages_opened)
     untyped.event(_ANY)(listener.on_anything)
     return listener
-
-
-async def _is_messages(event: Json) -> bool:
-    """Return whether the messages were opened, and not the home, which is an event of the same name."""
-    return event.get("tab") == "messages"

@@ -80,7 +80,6 @@ from core.messages.commands import (
     OUTDATED,
     OVER,
     PAGE_LENGTH,
-    PROMPTS,
     PROMPTS_TITLE,
     SHOWN_SOURCES,
     SLACK_COMMANDS,
@@ -97,6 +96,7 @@ from core.messages.commands import (
     person_forgotten,
     person_kept,
     privacy,
+    prompts,
     thread_forgotten,
 )
 from core.messages.moderation import (

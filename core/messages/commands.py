@@ -25,7 +25,7 @@ OVER = "There is nothing left to stop."
 NOT_RETRIED = "I can't try this one again. Please ask the question again."
 ONLY_IN_CHANNELS = "Please use this in the channel you mean."
 PROMPTS_TITLE = "Ask me about the documents, for example:"
-PROMPTS = ("What can you do?", "How do I get started?", "Where can I get help?")
+MOST_PROMPTS = 4  # that Slack takes
 SHOWN_SOURCES = 20
 PAGE_LENGTH = 1_500  # characters of a list, which leaves room for what stands around it in a Discord message
 MORE = "There is more: {}"
@@ -84,6 +84,12 @@ SLACK_COMMANDS = """\
 `person`, `channel` or `community`, of `questions`, `tokens` or `money`, by `day` or `month`."""
 FORGET_ME_TITLE = "Forget everything about you?"
 FORGET_ME_WARNING = "Your questions with their answers, and your votes, are removed at once."
+
+
+def prompts(chapters: Sequence[str]) -> Sequence[str]:
+    """Return what somebody could ask, of which the documents know something: of their first chapters."""
+    about = (f"What do the documents say about {chapter}?" for chapter in chapters)
+    return ["What can you do?", *about][:MOST_PROMPTS]
 
 
 def not_understood(text: str) -> str:

@@ -23,8 +23,9 @@ from core.model import Audience, EmbeddedPassage, Outline, Policy, PolicyFault, 
 from tests.adapters.slack.office import Office
 from tests.builders import passage
 from tests.fakes.index import MemoryIndex
-from tests.servers.slack import Delivery, Reply, User, View
+from tests.servers.slack import Delivery, Reply, User, View, limit
 
+PROMPTING = "assistant.threads.setSuggestedPrompts"
 PAGES = ["I have 12 pages from 2 sources.", "• handbook", "• fa&lt;q&gt;"]
 STATUS = """\
 I'm answering questions.
@@ -108,6 +109,56 @@ async def test_the_home_tells_each_of_what_they_may_read(office: Office) -> None
         seen = [(await shown(office, by, office.server.open_home(by)))[1] for by in (office.ada, guest)]
 
     assert seen == ["I have 2 pages from 2 sources.\n• open\n• own", "I have 1 page from 1 source.\n• open"]
+
+
+async def prompted(office: Office, user: User) -> list[str]:
+    """Let somebody open the messages with the bot, and give what there is to ask."""
+    before = len(office.server.platform.prompts)
+    await office.server.open_home(user, "messages").acknowledged()
+    await office.server.until(lambda: len(office.server.platform.prompts) > before, what="prompts")
+    pinned = office.server.platform.prompts[-1]
+    assert (pinned.thread_ts, pinned.title) == (None, messages.PROMPTS_TITLE)
+    return [str(prompt["message"]) for prompt in pinned.prompts]
+
+
+@pytest.mark.promise("guests-apart")
+async def test_newcomers_are_shown_what_they_can_ask_of_what_they_can_search(office: Office) -> None:
+    """Of the first chapters there are, without anything in their names that could be read as more than text."""
+    office.index, guest = MemoryIndex(), office.server.add_member(office.workspace, is_restricted=True)
+    audiences = {"own": None, "open": Audience(everyone=True)}
+    for source, audience in audiences.items():
+        for number, chapter in enumerate((f"{source}_arms", f"{source} <!channel> legs")):
+            one = passage(source=source, url=f"https://docs.example/{source}/{number}", chapter=chapter)
+            await office.index.replace(source, one.page_url, [EmbeddedPassage(one, (1.0, 0.0))])
+        await office.index.record(SourceRecord(name=source, audience=audience))
+    async with office.open():
+        seen = [await prompted(office, by) for by in (office.ada, guest)]
+
+    assert [len(each) for each in seen] == [4, 3]
+    assert seen[1] == [
+        "What can you do?",
+        "What do the documents say about open !channel legs?",
+        "What do the documents say about open arms?",
+    ]
+
+
+async def test_prompts_are_pinned_once_and_again_after_they_could_not_be(office: Office) -> None:
+    """And anew when there is something else to ask."""
+    async with office.open() as commands:
+        office.server.faults.add(PROMPTING, limit(60))
+        await office.server.open_home(office.ada, "messages").acknowledged()
+        await commands.background.finish()
+        first = await prompted(office, office.ada)
+        await office.server.open_home(office.ada, "messages").acknowledged()
+        await commands.background.finish()
+        pinned = len(office.server.platform.prompts)
+        office.index = MemoryIndex()
+        one = passage(chapter="Arms")
+        await office.index.replace("docs", one.page_url, [EmbeddedPassage(one, (1.0, 0.0))])
+        then = await prompted(office, office.ada)
+
+    assert (pinned, first != then) == (1, True)
+    assert then[1:] == ["What do the documents say about Arms?"]
 
 
 async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Office) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,7 +12,7 @@ from adapters.slack.people import People
 from adapters.slack.workspaces import OneWorkspace
 from core.community.routing import Company
 from core.errors import PeopleUnavailable, StoreUnavailable
-from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
+from core.messages import CANNOT_TAKE, NOT_YOURS
 from core.model import (
     NO_QUESTION,
     ChannelRef,
@@ -38,20 +37,6 @@ from tests.waiting import at_once
 __all__ = ["place_fixture"]
 
 REPLIES = "conversations.replies"
-PROMPTING = "assistant.threads.setSuggestedPrompts"
-
-
-class ForgetfulDedup(MemoryDedup):
-    """Says when a note was taken back."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.forgot = asyncio.Event()
-
-    async def forget(self, key: str) -> None:
-        """Take the note back."""
-        await super().forget(key)
-        self.forgot.set()
 
 
 @pytest.mark.promise("asked-once")
@@ -296,26 +281,6 @@ async def test_whoever_asked_and_moderators_can_stop_an_answer(place: Place) -> 
         (second.ts, mia.id),
     ]
     assert asked == {first.ts, second.ts}
-
-
-async def test_newcomers_are_shown_what_to_ask_once(place: Place) -> None:
-    """In the messages with the bot, outside of any thread; what could not be shown is shown the next time."""
-    dedup, box = ForgetfulDedup(), Box()
-    async with listening(place, box, dedup=dedup):
-        place.server.faults.add(PROMPTING, limit(60))
-        place.server.open_home(place.ada, "messages")
-        await dedup.forgot.wait()
-        place.server.open_home(place.ada, "messages")
-        await place.server.until(lambda: place.server.platform.prompts, what="prompts")
-        place.server.open_home(place.ada, "messages")
-        place.direct("hello")
-        await box.question()
-        await place.server.settled()
-
-    assert len(place.server.requests_to(PROMPTING)) == len(["in vain", "pinned"])
-    (pinned,) = place.server.platform.prompts
-    assert (pinned.thread_ts, pinned.title) == (None, PROMPTS_TITLE)
-    assert [prompt["message"] for prompt in pinned.prompts] == list(PROMPTS)
 
 
 @pytest.mark.promise("forget-workspace")
