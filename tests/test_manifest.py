@@ -140,4 +140,5 @@ def test_the_documents_name_what_is_there() -> None:
         "admin guests on here": "admin guests",
         "admin resume": "admin resume",
         "admin resume here": "admin resume",
+        "admin guests on here": "admin guests",
     }

@@ -24,7 +24,7 @@ from core.messages import BROKEN, CANNOT_TAKE, WARNING
 from core.model import Asked, Deleted, Delivery
 
 if TYPE_CHECKING:
-    from adapters.chat.commands import Tell
+    from adapters.chat.registry import Tell
     from adapters.chat.services import ChatServices
 
 Work: TypeAlias = Callable[[], Awaitable[object]]

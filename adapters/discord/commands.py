@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from discord import AutoShardedClient, ForumChannel, InteractionType, Thread
 
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop, settle
-from adapters.chat.commands import (
-    Command,
-    CommandContext,
-    Values,
-    carried_out,
-    command_named,
-    retry,
-    stop,
-    vote,
-)
+from adapters.chat.commands import command_named, retry, stop, vote
 from adapters.chat.files import read_files, selected
+from adapters.chat.registry import Command, CommandContext, Values, carried_out
 from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import ChannelInfo, files_in, forwards, words
 from adapters.discord.files import LONGEST_SELECTED, fetch

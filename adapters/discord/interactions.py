@@ -14,7 +14,7 @@ from discord import AllowedMentions, AutoShardedClient, HTTPException, Interacti
 from discord.http import Route
 from discord.utils import format_dt
 
-from adapters.chat.commands import CommandContext, carried_out
+from adapters.chat.registry import CommandContext, carried_out
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
 from adapters.discord.poster import NAMES, translated
@@ -96,6 +96,7 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
 def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
     """Return who has said a word that stands for a command, and where; it is none that moderators have."""
     home, person = inbound.message.thread.home, inbound.author or Person(id="")
+    is_direct = inbound.setting is Setting.DIRECT
 
     async def actor() -> Actor:
         return Actor(person=person, home=home, may_moderate=False)
@@ -105,8 +106,9 @@ def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
         person=person,
         homes=(home,),
         thread=None if inbound.setting is Setting.CHANNEL else inbound.message.thread,
-        is_direct=inbound.setting is Setting.DIRECT,
+        is_direct=is_direct,
         actor=actor,
+        asker=Asker(home=home, person_id=person.id, channel=inbound.message.thread.channel, is_alone=is_direct),
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,

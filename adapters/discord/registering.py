@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from discord import AutoShardedClient, Permissions
 
-from adapters.chat.commands import COMMANDS, Kind, Option
+from adapters.chat.commands import COMMANDS
+from adapters.chat.registry import Kind, Option
 from adapters.discord.events import PLATFORM
 from adapters.discord.poster import translated
 from adapters.retry import PATIENT

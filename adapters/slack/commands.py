@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop
-from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
+from adapters.chat.commands import ASK, retry, shown_sources, stop, vote
 from adapters.chat.files import read_files, selected
+from adapters.chat.registry import carried_out
 from adapters.slack import dialect
 from adapters.slack.api import tell
 from adapters.slack.ask import asked_by, place_again, put

@@ -8,8 +8,10 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.commands import carried_out, command_named, opened_to_guests, searchable, silenced, status_lines
+from adapters.chat.commands import command_named, searchable
 from adapters.chat.dialect import heading
+from adapters.chat.orders import opened_to_guests, silenced, status_lines
+from adapters.chat.registry import carried_out
 from adapters.slack.api import tell
 from adapters.slack.dialect import SLACK, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from adapters.chat.commands import CommandContext
+from adapters.chat.registry import CommandContext
 from adapters.retry import QUICK
 from adapters.slack.api import respond, tell
 from adapters.slack.dialect import SLACK

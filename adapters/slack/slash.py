@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.chat.commands import ASK, Command, CommandContext, Kind, Option, Values, command_named, spoken
+from adapters.chat.commands import ASK, command_named, spoken
+from adapters.chat.registry import Command, CommandContext, Kind, Option, Values
 
 NAME = "/footnote"
 ADMIN = "admin"  # the word in front of the commands of moderators

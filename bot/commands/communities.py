@@ -53,7 +53,7 @@ def overview(sight: Sight) -> Report:
     known = sight.communities
     reasons = dict.fromkeys(known.named, "yes, by FOOTNOTE_COMMUNITIES") | dict.fromkeys(known.own, "yes, by its token")
     rows = [(str(each), reasons.get(each, "yes"), sight.words(each)) for each in known.allowed]
-    rows += [(str(each), "no, and somebody has", "nothing") for each in known.waiting]
+    rows += [(str(each), "no; somebody has asked", "nothing") for each in known.waiting]
     facts: Mapping[str, object] = {
         "communities": [_facts(each, sight, reasons) for each in (*known.allowed, *known.waiting)],
         "first": known.first and str(known.first),
