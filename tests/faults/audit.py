@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from core.messages import BUSY, CANNOT_TAKE, FAILED, STOPPED, UNAVAILABLE
+from core.messages import BUSY, CANNOT_TAKE, FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE
 from tests.faults.model import said, words
 
 EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)
@@ -182,7 +182,8 @@ def _wrong_ending(scene: Scene, number: int, ending: Ending) -> Iterator[Wrong]:
             yield from _wrong_beginning(number, scene.shown)
         case _:
             is_answered = ending is Ending.ANSWERED
-            if is_answered and number in scene.warned:
+            has_reason = any(LEXICAL_ONLY in message.text for message in scene.shown)  # which is marked too
+            if is_answered and number in scene.warned and not has_reason:
                 yield Wrong(Kind.DOUBLED, f"q{number} has an answer and a warning")
             yield from _wrong_words(scene.words_of(number), scene.shown, is_answered=is_answered)
 

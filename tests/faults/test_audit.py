@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.community.admission import WaitEstimate
-from core.messages import FAILED, STOPPED
+from core.messages import FAILED, LEXICAL_ONLY, STOPPED
 from tests.faults.audit import Behind, Ending, Kind, Scene, Shown, endings, wrongs, wrongs_behind
 from tests.faults.model import words
 from tests.faults.scan import leaks
@@ -35,6 +35,7 @@ GOOD = (
     Scene((1,), (BUSY,), gone=frozenset({1})),
     Scene((1,), (WHOLE,), gone=frozenset({1})),
     Scene((1,), (WHOLE,), removed=(Shown(str(WaitEstimate(1).sentence(99, 1))),)),
+    Scene((1,), (replace(WHOLE, text=f"{WHOLE.text} {LEXICAL_ONLY}"),), frozenset({1})),
     Scene((9,), (Shown(" ".join(LONG[:200])), Shown(" ".join(LONG[200:]), is_whole=True))),
 )
 BAD = {
