@@ -150,9 +150,9 @@ async def test_who_may_use_the_bot_is_said_beside_it(footnote: Footnote, server:
         bot.running.kill()
 
     assert waiting.out.splitlines() == [
-        f"{'COMMUNITY':{len(str(later.id)) + 10}}{'may ask':22}sees",
-        f"discord:{ours}  yes                   zoo",
-        f"discord:{later.id}  no, and somebody has  nothing",
+        f"{'COMMUNITY':{len(str(later.id)) + 10}}{'may ask':24}sees",
+        f"discord:{ours}  yes                     zoo",
+        f"discord:{later.id}  no; somebody has asked  nothing",
     ]
     says = f"discord:{ours} sees zoo. Somebody has asked in discord:{later.id}, which may not. "
     assert f"??  communities  {says}To allow it: footnote communities allow discord:{later.id}" in doctor.out

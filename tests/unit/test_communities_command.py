@@ -86,7 +86,7 @@ async def test_the_list_says_who_may_and_why_and_who_waits() -> None:
         "COMMUNITY  may ask                       sees",
         "discord:1  yes, by FOOTNOTE_COMMUNITIES  docs and faq",
         "slack:T1   yes, by its token             faq",
-        "discord:2  no, and somebody has          nothing",
+        "discord:2  no; somebody has asked        nothing",
     ]
     assert facts == {
         "communities": [
