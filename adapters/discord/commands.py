@@ -28,6 +28,7 @@ from adapters.discord.interactions import (
     awaited,
     context_of,
     deferred,
+    is_outside,
     is_taken,
     message_of,
     person_of,
@@ -135,7 +136,7 @@ async def _ask(
     private: bool = False,
 ) -> None:
     """Take a question, before Discord hears that an answer is on its way; tell the asker what cannot be asked."""
-    private = private or selection is not None
+    private = private or selection is not None or is_outside(interaction)
     try:
         question = Question.create(
             message=message_of(interaction),

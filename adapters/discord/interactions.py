@@ -74,8 +74,11 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
     home = place.home
 
     async def actor() -> Actor:
-        is_admin = interaction.guild_id is not None and interaction.permissions.manage_guild
-        may_moderate = is_admin or await services.moderators.may_moderate(interaction, home, place.channel)
+        is_here = interaction.guild_id is not None and not is_outside(interaction)
+        is_admin = is_here and interaction.permissions.manage_guild
+        may_moderate = is_admin or (
+            is_here and await services.moderators.may_moderate(interaction, home, place.channel)
+        )
         return Actor(person=person_of(interaction), home=home, may_moderate=may_moderate, is_admin=is_admin)
 
     return CommandContext(
@@ -115,6 +118,14 @@ def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
     )
 
 
+def is_outside(interaction: DiscordInteraction) -> bool:
+    """Return whether somebody has brought the bot along who installed it for themselves, to where it is not.
+
+    There they count as in direct messages, and all that they are told is for them alone.
+    """
+    return interaction.is_user_integration() and not interaction.is_guild_integration()
+
+
 def person_of(interaction: DiscordInteraction) -> Person:
     """Return who did it, under the name that others see here."""
     return Person(id=str(interaction.user.id), name=interaction.user.display_name)
@@ -128,7 +139,7 @@ def message_of(interaction: DiscordInteraction, channel: str = "", thread: str =
     place = _place_of(interaction)
     ref = ThreadRef(
         platform=PLATFORM,
-        workspace=str(interaction.guild_id or DIRECT_MESSAGES),
+        workspace=DIRECT_MESSAGES if is_outside(interaction) else str(interaction.guild_id or DIRECT_MESSAGES),
         channel=channel or place.parent_id or place.id,
         thread=thread or str(interaction.id),
     )
@@ -138,6 +149,7 @@ def message_of(interaction: DiscordInteraction, channel: str = "", thread: str =
 def _place_of(interaction: DiscordInteraction) -> ChannelInfo:
     channel = interaction.channel
     kind = DIRECT if interaction.guild_id is None else channel.type.value if channel else UNKNOWN
+    kind = UNKNOWN if is_outside(interaction) else kind
     parent = str(channel.parent_id) if isinstance(channel, discord.Thread) else ""
     return ChannelInfo(str(interaction.channel_id), kind, parent)
 

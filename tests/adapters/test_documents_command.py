@@ -11,7 +11,7 @@ import pytest
 
 from adapters.discord.people import DiscordMembers
 from core import messages
-from core.model import Audience, EmbeddedPassage, SourceRecord, WorkspaceRef
+from core.model import Asked, Audience, EmbeddedPassage, SourceRecord, WorkspaceRef
 from tests.adapters.discord.office import Office as DiscordOffice
 from tests.adapters.discord.office import home
 from tests.adapters.slack.office import Office as SlackOffice
@@ -224,3 +224,29 @@ async def test_in_direct_messages_each_is_told_of_what_they_may_read() -> None:
 
 async def _unused(_: int | None) -> str:
     raise NotImplementedError
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_who_brings_the_bot_along_reads_there_what_they_do_in_direct_messages() -> None:
+    """In a server that has not installed it: nothing that is open to its members, and only for their own eyes."""
+    async with DiscordServer() as server:
+        guild, elsewhere = server.add_guild(), server.add_guild("Elsewhere")
+        ada, channel = server.add_member(guild), server.add_channel(elsewhere)
+        server.platform.member(elsewhere, ada)
+        members, homes = DiscordMembers(), [home(guild.id), home(elsewhere.id)]
+        office = DiscordOffice(server, communities=MemoryCommunities(named=homes), memberships={"discord": members})
+        office.index = MemoryIndex()
+        await add(Lister(office, _unused, lambda: 0, ""), "own", "Chapter")
+        await add(Lister(office, _unused, lambda: 0, ""), "theirs", "Secret")
+        audience = Audience(communities=frozenset(homes[1:]))
+        await office.index.record(SourceRecord(name="theirs", audience=audience))
+        async with office.open() as client:
+            members.listening = client
+            server.kick_bot(elsewhere)
+            told = (await office.told(server.slash(ada, channel, "documents"))).content
+            server.slash(ada, channel, "ask", question="What is a robot?")
+            asked = await office.heard()
+
+    assert [line for line in told.split("\n") if line.startswith("- ")] == ["- own, 1 page"]
+    assert isinstance(asked, Asked)
+    assert (asked.question.visibility, asked.message.thread.workspace) == ("private", "@me")

@@ -15,6 +15,7 @@ from tests.servers.discord.payloads import (
     channel_payload,
     guild_payload,
     interaction_payload,
+    is_brought_along,
     message_payload,
     role_payload,
     user_payload,
@@ -272,7 +273,8 @@ class Acting:
     def repeat_interaction(self, interaction: Interaction) -> None:
         """Tell the sessions of an interaction once more."""
         data = interaction_payload(self.platform, interaction)
-        self.platform.tell(Event("INTERACTION_CREATE", data, interaction.guild_id))
+        where = None if is_brought_along(self.platform, interaction) else interaction.guild_id
+        self.platform.tell(Event("INTERACTION_CREATE", data, where))
 
     def _registered(self, channel: Channel, name: str, kind: int) -> Json:
         commands = self.platform.commands

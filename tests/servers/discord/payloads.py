@@ -251,10 +251,16 @@ def _metadata(platform: Platform, interaction: Interaction) -> Json:
     }
 
 
+def is_brought_along(platform: Platform, interaction: Interaction) -> bool:
+    """Say whether the bot is not there, so that only somebody who has installed it for themselves can use it."""
+    return interaction.guild_id is not None and platform.bot.id not in platform.guilds[interaction.guild_id].members
+
+
 def interaction_payload(platform: Platform, interaction: Interaction) -> Json:
     """Write an interaction as the bot is told of it: with what everybody involved may do."""
     channel = platform.channels[interaction.channel_id]
     user = platform.users[interaction.user_id]
+    is_alone = is_brought_along(platform, interaction)
     whole: Json = {
         "id": str(interaction.id),
         "application_id": str(platform.bot.id),
@@ -267,7 +273,7 @@ def interaction_payload(platform: Platform, interaction: Interaction) -> Json:
         "app_permissions": _bits(platform.permissions(platform.bot.id, channel)),
         "locale": "en-US",
         "entitlements": [],
-        "authorizing_integration_owners": {"0": str(interaction.guild_id or 0)},
+        "authorizing_integration_owners": {"1": str(user.id)} if is_alone else {"0": str(interaction.guild_id or 0)},
         "context": 1 if interaction.guild_id is None else 0,
         "attachment_size_limit": FILE_LIMIT,
     }
