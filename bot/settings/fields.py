@@ -76,7 +76,7 @@ def budgets_in(text: str) -> tuple[Budget, ...]:
 
 
 LIKE = "One looks like discord:81384788765712384 or slack:T012AB3CD"
-COMMUNITY = re.compile(r"discord:\d{1,20}|slack:[TE][A-Z0-9]+")
+COMMUNITY = re.compile(r"discord:\d{1,20}|slack:[ET][A-Z0-9]+")
 
 
 def community_named(text: str) -> WorkspaceRef:
