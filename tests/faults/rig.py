@@ -14,7 +14,7 @@ from typing import Any, Final
 from adapters.redis.secrets import Seal
 from bot.settings import Settings
 from bot.wiring import RetryTiming, assemble
-from core.model import Document
+from core.model import Audience, Document, SourceRecord
 from tests.fakes.documents import ListSource
 from tests.faults.attention import Attention
 from tests.faults.audit import Behind, Ending, Kind, Scene, Wrong, endings, wrongs, wrongs_behind
@@ -353,6 +353,7 @@ async def _ingest(settings: dict[str, str], folder: Path) -> None:
     values: dict[str, Any] = {**settings, "FOOTNOTE_DATA_DIR": str(folder)}
     async with assemble(Settings(**values), timing=RetryTiming(retry_wait=0.001)) as app:
         steps = [step async for step in app.ingestion.run(SOURCE)]
+        await app.index.record(SourceRecord(name=SOURCE.name, audience=Audience(everyone=True)))
     assert len(steps) == len(ROBOTS) + 1
 
 

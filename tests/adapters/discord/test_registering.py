@@ -40,6 +40,8 @@ async def test_commands_are_registered_when_discord_has_others_and_not_else(offi
         "documents",
         "forget",
         "me",
+        "mute",
+        "unmute",
         "help",
         "privacy",
         "footnote-admin",
