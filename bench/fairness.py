@@ -88,9 +88,11 @@ CASES = (
 class Pensive:
     """A model that thinks for a while."""
 
-    reads_history, most_tokens = True, 0
+    reads_history, most_tokens, context_tokens = True, 0, None
 
-    async def stream(self, prompt: Prompt, *, tools: object) -> AsyncGenerator[TextDelta | ModelTurn, None]:
+    async def stream(
+        self, prompt: Prompt, *, tools: object, may_call: bool = True
+    ) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Greet."""
         await asyncio.sleep(THINKS)
         yield TextDelta("Hello.")

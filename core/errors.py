@@ -3,9 +3,10 @@
 FootnoteError
 ├── InvalidInput            a person or a file gave something that cannot be used; `field` names it
 ├── NotAllowed              somebody gave an order that is not theirs to give
-├── DeadLettered                 something was tried so often that it is not tried again
+├── DeadLettered            something was tried so often that it is not tried again
 ├── Unavailable             an outside service did not do its work; trying later may help
 │   ├── ModelUnavailable        the chat model
+│   │   └── PromptTooLong           what it was given is more than it can read
 │   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
 │   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
 │   ├── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
@@ -58,6 +59,18 @@ class Unavailable(FootnoteError):
 
 class ModelUnavailable(Unavailable):
     """The chat model gave no complete answer within its retries."""
+
+
+class PromptTooLong(ModelUnavailable):
+    """The chat model cannot read as much as it was given; `limit` are the tokens of prompt and answer, if it said so.
+
+    Nothing of an answer was shown, so that it can be asked again with less.
+    """
+
+    def __init__(self, message: str, *, limit: int | None = None) -> None:
+        """Keep the *limit* beside the sentence for a person."""
+        super().__init__(message)
+        self.limit = limit
 
 
 class RetrievalUnavailable(Unavailable):

@@ -33,15 +33,16 @@ class ExtractiveModel:
 
     reads_history = False
     most_tokens = 0
+    context_tokens = None
 
     embedder: Embedder
 
     async def stream(
-        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Call the search tool first; then yield the answer paragraph by paragraph."""
         question, results, searches = _read(prompt.messages)
-        queries = _queries(question, results, searches) if tools else []
+        queries = _queries(question, results, searches) if tools and may_call else []
         if queries:
             written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), searches + 1)
             calls = (ToolCall(id=f"call-{number}", name=tools[0].name, arguments=each) for number, each in written)

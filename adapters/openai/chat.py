@@ -46,6 +46,7 @@ _NO_ROOM = re.compile(r"context (?:length|window)|in the completion", re.IGNOREC
 class OpenAIChat:
     """Streams turns; a broken attempt is taken back and made again, and never taken for an answer."""
 
+    context_tokens: int | None = None
     reads_history = True  # a language model words a follow-up as a full query by itself
 
     def __init__(
@@ -70,7 +71,7 @@ class OpenAIChat:
         self._client: AsyncOpenAI | None = None
 
     async def stream(
-        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Yield text as it comes, then the turn; closing the generator closes the connection."""
         retrying = Retrying(self._retries)
@@ -79,7 +80,7 @@ class OpenAIChat:
             self._pacer.count(1)
             try:
                 with self._breaker.watched(self._judge) as works:
-                    async with aclosing(self._attempt(prompt, tools)) as pieces:
+                    async with aclosing(self._attempt(prompt, tools, may_call=may_call)) as pieces:
                         async for piece in pieces:
                             works()
                             shown = True
@@ -119,13 +120,15 @@ class OpenAIChat:
     def _judge(self, error: Exception) -> Transient | None:
         return diagnose(error, self._model).passing
 
-    async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
+    async def _attempt(
+        self, prompt: Prompt, tools: Sequence[ToolSpec], *, may_call: bool = True
+    ) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`.
 
         Once the answer has ended, nothing can break it any more.
         """
         reading = Reading(self._model, [tool.name for tool in tools])
-        async with aclosing(await self._open(prompt, tools)) as stream:
+        async with aclosing(await self._open(prompt, tools, may_call=may_call)) as stream:
             kind, pieces = stream.response.headers.get("content-type", ""), stream.response.aiter_bytes()
             if "html" in kind:
                 raise WebPage("a web page in place of an answer")
@@ -173,7 +176,7 @@ class OpenAIChat:
             if events:
                 watch.heard = time.monotonic()
 
-    async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:
+    async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec], *, may_call: bool) -> AsyncStream[object]:
         """Send the request, again without what the endpoint says it does not understand.
 
         The time limit is for the whole of a refusal, too, which the client reads before it raises it.
@@ -188,7 +191,8 @@ class OpenAIChat:
 
         left_out: tuple[str, ...] = ()
         while True:
-            body = {name: said for name, said in self._dialect.body(prompt, tools).items() if name not in left_out}
+            written = self._dialect.body(prompt, tools, may_call=may_call)
+            body = {name: said for name, said in written.items() if name not in left_out}
             try:
                 async with asyncio.timeout(limit):
                     return await client.post(
@@ -213,7 +217,7 @@ class EndpointDialect:
         self._signs = False
         self._extras: OrderedDict[str, Any] = OrderedDict()
 
-    def body(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    def body(self, prompt: Prompt, tools: Sequence[ToolSpec], *, may_call: bool = True) -> dict[str, Any]:
         """Write a request for a streamed turn."""
         body: dict[str, Any] = {
             "model": self._model,
@@ -229,7 +233,7 @@ class EndpointDialect:
                 {"name": spec.name, "description": spec.description, "parameters": spec.parameters} for spec in tools
             )
             body["tools"] = [{"type": "function", "function": function} for function in functions]
-            body["tool_choice"] = "auto"
+            body["tool_choice"] = "auto" if may_call else "none"
         return body
 
     def concede(self, body: Mapping[str, Any], refusal: str) -> bool:

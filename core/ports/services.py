@@ -122,13 +122,19 @@ class ChatModel(Protocol):
         """The most tokens that it writes in one turn; 0 for one whose tokens nobody counts or pays for."""
         ...
 
+    @property
+    def context_tokens(self) -> int | None:
+        """The most tokens of a prompt and its answer together, as far as that is known by now."""
+        ...
+
     def stream(
-        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Yield text as it comes, then one `ModelTurn` with the whole text and any tool calls.
 
-        `Restarted` takes back the text of a broken attempt. Raises `ModelUnavailable`. Closing the generator early
-        ends the work at once.
+        Where it *may_call* nothing, the tools are still named, as some services want them with a history that has
+        calls, and the turn has none. `Restarted` takes back the text of a broken attempt. Closing the generator early
+        ends the work at once. Raises `ModelUnavailable`, and `PromptTooLong` before anything was yielded.
         """
         ...
 

@@ -59,6 +59,7 @@ class ScriptedChatModel:
         self.tools: list[tuple[ToolSpec, ...]] = []
         self.closed_early = 0
         self.most_tokens = 0
+        self.context_tokens: int | None = None
         self._turns = list(turns)
         self._reads_history = reads_history
 
@@ -68,11 +69,11 @@ class ScriptedChatModel:
         return self._reads_history
 
     async def stream(
-        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Take the next turn of the script."""
         self.prompts.append(prompt)
-        self.tools.append(tuple(tools))
+        self.tools.append(tuple(tools) if may_call else ())
         assert self._turns, f"the script has no turn left for: {prompt.messages[-1]}"
         taken = self._turns.pop(0)
         try:
