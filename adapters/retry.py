@@ -207,6 +207,7 @@ class Gate:
     clock: Callable[[], float] = time.monotonic
     _shut_until: float = field(default=-math.inf, init=False)
     _times: int = field(default=0, init=False)
+    _reason: str = field(default="", init=False)
     _is_tried: bool = field(default=False, init=False)
     _was_open: bool = field(default=False, init=False)
 
@@ -223,7 +224,7 @@ class Gate:
         is_again = self._is_tried or self.clock() >= self._shut_until
         self._times, self._is_tried = self._times + is_again, False
         wait = self.policy.backoff(self._times) if seconds is None else seconds
-        self._shut_until = max(self._shut_until, self.clock() + wait)
+        self._shut_until, self._reason = max(self._shut_until, self.clock() + wait), reason
         if self._was_open:
             self.shut_out(reason)
 
@@ -240,7 +241,7 @@ class Gate:
     def check(self, *, is_sent: bool = True) -> None:
         """Raise `ShutOut` for what would not be let in now; what *is_sent* otherwise is what goes first."""
         if self._times and (left := self._shut_until - self.clock()) > 0:
-            raise ShutOut(left)
+            raise ShutOut(left, self._reason)
         if self._times and is_sent:
             self._shut_until, self._is_tried = self.clock() + self.policy.backoff(1), True
 

@@ -112,6 +112,11 @@ class RateLimited(PostingFailed):
 class ShutOut(RateLimited):
     """The platform lets the bot do nothing at all for now, so that the question waits, and no attempt is counted."""
 
+    def __init__(self, wait: float, reason: str = "") -> None:
+        """Keep the *reason* why, where it is known."""
+        super().__init__(wait)
+        self.reason = reason
+
 
 class Gone(PostingFailed):
     """The message is not there any more: somebody deleted it."""

@@ -28,7 +28,7 @@ from adapters.chat.lease import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
 from adapters.discord.poster import NEEDED, meaning
 from adapters.retry import CONNECTING, TOKEN_REFUSED, Retrying, RetryPolicy, Transient
-from core.errors import Misconfigured, RateLimited, Unavailable
+from core.errors import Misconfigured, RateLimited, ShutOut, Unavailable
 from core.events import unobserved
 
 ClientT = TypeVar("ClientT", bound=AutoShardedClient)
@@ -90,7 +90,7 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retr
         except Misconfigured:
             if not was_connected:
                 raise
-            return Transient(TOKEN_REFUSED if isinstance(error, LoginFailure) else "an intent is refused")
+            return Transient(TOKEN_REFUSED if _is_refusal(error) else "an intent is refused")
 
     retrying = Retrying(replace(retries, judge=judge))
 
@@ -115,12 +115,17 @@ async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = C
 
 def _judge(error: Exception) -> Transient | None:
     """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
-    if isinstance(error, LoginFailure) or (isinstance(error, HTTPException) and error.status == MALFORMED):
+    if _is_refusal(error) or (isinstance(error, HTTPException) and error.status == MALFORMED):
         raise Misconfigured(REFUSAL) from error
     if isinstance(error, PrivilegedIntentsRequired):
         raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
     failure, reason = meaning(error), reason_of(error)
     return Transient(reason, failure.wait if isinstance(failure, RateLimited) else None) if reason else None
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Return whether the token is refused; of two that log in at once, the second may not be let through to hear it."""
+    return isinstance(error, LoginFailure) or (isinstance(error, ShutOut) and error.reason == TOKEN_REFUSED)
 
 
 def reason_of(error: Exception) -> str | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from discord.gateway import DiscordWebSocket
 
 from adapters.chat.services import Presence
-from adapters.discord.connection import connect, stay_connected
+from adapters.discord.connection import connect, log_in, stay_connected
 from adapters.discord.gateway import GATEWAY, Listener
+from adapters.discord.limits import Throttle
 from adapters.retry import CONNECTING, TOKEN_REFUSED
 from core.errors import Misconfigured
 from core.events import Connected, ConnectionLost, Event
@@ -112,3 +114,17 @@ async def test_the_address_of_the_gateway_may_do_without_its_last_slash(server: 
     connect(EagerClient, message_content=False, gateway_url=server.gateway_url.rstrip("/"))
 
     assert str(DiscordWebSocket.DEFAULT_GATEWAY) == server.gateway_url
+
+
+@pytest.mark.promise("says-what-to-do")
+async def test_of_two_that_log_in_with_a_wrong_token_both_hear_that_it_is_refused(server: DiscordServer) -> None:
+    """The second is not let through any more once the first was refused, which is no limit that passes."""
+    addresses: dict[str, Any] = {"api_url": server.api_url, "gateway_url": server.gateway_url}
+    throttle = Throttle()
+
+    for _ in range(2):
+        async with connect(EagerClient, message_content=False, throttle=throttle, **addresses) as client:
+            with pytest.raises(Misconfigured, match="token"):
+                await log_in(client, "wr0ng.t0ken.s3cret", replace(CONNECTING, attempts=1))
+
+    assert [request.route for request in server.requests] == ["GET /users/@me"]
