@@ -204,9 +204,10 @@ async def test_reading_beside_a_bot_ends_in_words(
         reading = await asyncio.create_subprocess_exec(
             *footnote.command("ingest", str(pages)), env=footnote.env(), stderr=asyncio.subprocess.PIPE
         )
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(2 * PATIENCE):  # it gives way to all that tests do beside it
             while "pages" not in (await typed(footnote, "doctor")).out.rpartition("passages from")[2]:
                 assert reading.returncode is None
+                await asyncio.sleep(0.5)
         priority = os.getpriority(os.PRIO_PROCESS, reading.pid)
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
