@@ -17,6 +17,9 @@ WHOM = {
     Holder.CHANNEL: "each channel",
     Holder.COMMUNITY: "the whole community",
 }
+NO_PRICES = (
+    "I can't count money here, since whoever runs me hasn't set any prices. Please limit questions or tokens instead."
+)
 BUDGET_UNCLEAR = "Please say how much, or that the limit is to be lifted."
 USED_UP = 100  # percent
 AGAIN = "You can ask again in {}."

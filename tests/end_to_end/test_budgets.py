@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.messages import BUDGET_UNCLEAR, budget_alert, budget_line
+from core.messages import BUDGET_UNCLEAR, NO_PRICES, budget_alert, budget_line
 from core.messages.wording import moment
 from core.model import Budget, BudgetAlert, Holder, Period
 from tests.end_to_end.community import ANSWER, Town
@@ -86,12 +86,13 @@ async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town)
         lifted = await ordered(town, "budget", **limit, lift=True)
         await town.sees(town.community.ask("And now?"), ANSWER)
         unclear = await ordered(town, "budget", **limit)
+        uncounted = await ordered(town, "budget", who="community", what="money", period="month", most=20)
 
     theirs, ours = (budget_line(Budget(holder=Holder.PERSON, most=most)) for most in (5, 1))
     assert (too_much, lowered) == (f"That is more than whoever runs me allows. {theirs}", ours)
     assert f"Set by moderators: {ours}" in status
     assert lifted == f"That limit is lifted. {theirs} That is what whoever runs me allows."
-    assert unclear == BUDGET_UNCLEAR
+    assert (unclear, uncounted) == (BUDGET_UNCLEAR, NO_PRICES)
 
 
 @pytest.mark.promise("bounded-asking")
