@@ -35,7 +35,8 @@ QUOTA = "footnote:quota:{{{}}}:"
 MEASURES = tuple(Measure)  # in the order of the numbers that are stored
 CALENDAR = (Period.DAY, Period.MONTH)
 MINUTE = timedelta(minutes=1)
-HELD = timedelta(minutes=15)  # since a question was begun, or taken over: longer than an answer may take
+HELD = timedelta(minutes=15)  # since a question was begun, or taken over: longer than an answer usually may take
+ENDED = timedelta(minutes=10)  # in which what an answer has cost is settled, once its time is over
 KEPT = timedelta(days=2)  # what a question has cost, and what was spent in a period that is over
 MILLISECOND = timedelta(milliseconds=1)
 MILLION = 1_000_000  # money is stored in millionths
@@ -47,12 +48,13 @@ Spans: TypeAlias = Mapping[Period, tuple[str, datetime]]
 class RedisQuota:
     """Keeps what is asked; each step is one script, whatever the number of limits.
 
-    *pseudonym* returns the name under which a person is counted.
+    *pseudonym* returns the name under which a person is counted. What is set aside for a question outlives the
+    *longest* answer.
     """
 
-    def __init__(self, client: Redis, *, pseudonym: Callable[[str], str], held: timedelta = HELD) -> None:
+    def __init__(self, client: Redis, *, pseudonym: Callable[[str], str], longest: timedelta = timedelta(0)) -> None:
         self._pseudonym = pseudonym
-        self._held = held // MILLISECOND
+        self._held = max(HELD, longest + ENDED) // MILLISECOND
         self._run = ScriptRunner(client, "quota")
 
     async def reserve(self, reservation: Reservation) -> Reached | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from bot.settings.fields import (
@@ -29,7 +29,7 @@ from bot.settings.fields import (
     setting,
 )
 from core.errors import Misconfigured
-from core.model import Budget, Holder, Period, Terms, WorkspaceRef
+from core.model import Budget, Holder, Measure, Period, Terms, WorkspaceRef
 
 __all__ = ["OFF", "Settings", "Slip", "community_named", "read_settings", "revealed", "slips", "slips_of_settings"]
 
@@ -37,6 +37,10 @@ PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", 
 BUDGETS = "person 100 questions day, community 2000 questions day, community 20000 questions month"
 BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR", "FOOTNOTE_RECORD", "FOOTNOTE_WHOLE"}
 """Names that the tests and benchmarks read, and nothing else does."""
+UNPRICED = (
+    "a limit of money counts nothing without prices. Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_COMPLETION, "
+    "or limit questions or tokens instead"
+)
 ALIKE = 0.85
 """How alike two names have to be, from 0 to 1, for one to be taken for a slip of the other."""
 
@@ -118,6 +122,15 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
     """How much goes into footnote.log in the data folder: debug, info, warning or error."""
 
+    @field_validator("budgets")
+    @classmethod
+    def _check_prices(cls, value: str, info: ValidationInfo) -> str:
+        """Refuse a budget that would never be reached; a price that is wrong itself is told by itself."""
+        is_unpriced = None in (info.data.get(each, 0) for each in ("price_prompt", "price_completion"))
+        if is_unpriced and any(each.measure is Measure.MONEY for each in budgets_in(value)):
+            raise ValueError(UNPRICED)
+        return value
+
     @property
     def named_communities(self) -> tuple[WorkspaceRef, ...]:
         """The servers and workspaces that may use the bot whatever else is set."""
@@ -125,7 +138,7 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
 
     @property
     def all_budgets(self) -> tuple[Budget, ...]:
-        """The budgets, those of a minute among them. Without prices, nobody knows what money is spent."""
+        """The budgets, those of a minute among them."""
         often = self.questions_per_minute
         minute = [
             Budget(holder=holder, period=Period.MINUTE, most=most)

@@ -101,7 +101,13 @@ class Platform(ABC):
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
-        moderation = Moderation(stores.policies, forgetting, now=now, budgets=settings.all_budgets)
+        moderation = Moderation(
+            stores.policies,
+            forgetting,
+            now=now,
+            budgets=settings.all_budgets,
+            has_prices=settings.prices is not None,
+        )
         admission = admission_of(settings, stores, self._catalogue, members)
         estimate = WaitEstimate(settings.answers_at_once)
         readers: list[str] = []  # the services that are given what people ask

@@ -84,7 +84,7 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
 
     key = revealed(settings.secret_key)
     seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
-    bounds = _bounds(settings)
+    bounds, longest = _bounds(settings), timedelta(seconds=settings.answer_seconds)
     async with _open_client(settings, private) as (url, client):
 
         @contextlib.asynccontextmanager
@@ -99,7 +99,7 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
             policies=RedisPolicies(client),
             communities=RedisCommunities(client, named=settings.named_communities),
             votes=RedisVotes(client),
-            quota=RedisQuota(client, pseudonym=seal.pseudonym),
+            quota=RedisQuota(client, pseudonym=seal.pseudonym, longest=longest),
             dedup=RedisDedup(client),
             seen=RedisDedup(client, kept=SEEN),
             channel_cursor=RedisChannelCursor(client),

@@ -9,6 +9,7 @@ from datetime import datetime
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
 from core.messages import (
     ANOTHER_WORKSPACE,
+    NO_PRICES,
     NOT_A_MODERATOR,
     NOT_AN_ADMIN,
     NOT_PART_OF_IT,
@@ -22,6 +23,7 @@ from core.model import (
     AuditEntry,
     Budget,
     Citation,
+    Measure,
     MessageRef,
     ModerationOrder,
     OrderKind,
@@ -109,7 +111,7 @@ class ModerationStatus:
 class Moderation:
     """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`.
 
-    The *budgets* are the operator's.
+    The *budgets* are the operator's, who *has prices* set where money can be counted.
     """
 
     policies: PolicyStore
@@ -117,6 +119,7 @@ class Moderation:
     _: KW_ONLY
     now: Callable[[], datetime]
     budgets: Sequence[Budget] = ()
+    has_prices: bool = False
 
     async def status(self, actor: Actor, *, page: int = 1) -> ModerationStatus:
         """Return how things are, with the first or a later page of the log. Looking is not noted."""
@@ -172,9 +175,12 @@ class Moderation:
     async def limit(self, actor: Actor, budget: Budget, *, on: bool) -> bool:
         """Set a budget within the operator's, or lift what moderators have set of that kind; return whether it is new.
 
-        Raises `InvalidInput` for more than the operator allows, and `PolicyUnreadable`.
+        Raises `InvalidInput` for more than the operator allows, and for what nobody could count, and
+        `PolicyUnreadable`.
         """
         _check(actor)
+        if on and budget.measure is Measure.MONEY and not self.has_prices:
+            raise InvalidInput(NO_PRICES, field="what")
         allowed = self.allowed(budget)
         if on and allowed is not None and budget.most > allowed.most:
             raise InvalidInput(budget_above(allowed), field="most")

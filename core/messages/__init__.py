@@ -51,6 +51,7 @@ from core.messages.answers import (
 )
 from core.messages.budgets import (
     BUDGET_UNCLEAR,
+    NO_PRICES,
     WHOM,
     budget_above,
     budget_alert,

@@ -17,6 +17,9 @@ WHOM = {
     Holder.CHANNEL: "each channel",
     Holder.COMMUNITY: "the whole community",
 }
+NO_PRICES = (
+    "I can't count money here, since whoever runs me hasn't set any prices. Please limit questions or tokens instead."
+)
 BUDGET_UNCLEAR = "Please say how much, or that the limit is to be lifted."
 USED_UP = 100  # percent
 AGAIN = "You can ask again in {}."
@@ -28,7 +31,8 @@ def limit_reached(reached: Reached, at: datetime) -> str:
     if budget.period is Period.MINUTE:
         return f"That's a lot of questions in a short time. You can ask again in {wait}."
     if reached.is_passing:
-        return f"What is left of the budget is set aside for questions I'm still answering. {AGAIN.format(wait)}"
+        left = f"What is left of the limit for {NOW[budget.period]} is set aside for questions I'm still answering."
+        return f"{left} You can try again in {wait}."
     whose = {Holder.PERSON: "You've", Holder.CHANNEL: "This channel has"}.get(budget.holder, "This community has")
     return f"{whose} reached the limit for {NOW[budget.period]}. {AGAIN.format(f'{wait}, {moment(reached.until)}')}"
 

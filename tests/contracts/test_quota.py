@@ -192,6 +192,23 @@ async def test_what_may_be_spent_is_set_aside_before_and_the_rest_given_free_aft
 
 
 @pytest.mark.promise("bounded-asking")
+async def test_the_last_question_of_a_limit_counts_once_it_is_answered(gate: Gate) -> None:
+    """Until then others may try again soon, and moderators hear of nothing: it is free again if it fails."""
+    last = ALL_DAY.model_copy(update={"most": 1})
+    failed = await gate.begins(by("ada", 1), last)
+    beside = [await gate.quota.reserve(gate.run(by("bob", 1), last))]
+    told = [*await gate.quota.settle(failed, Cost())]
+    answered = await gate.begins(by("bob", 1), last)
+    beside.append(await gate.quota.reserve(gate.run(by("ada", 2), last)))
+    told += await gate.quota.settle(answered, ONE)
+    after = await gate.quota.reserve(gate.run(by("ada", 2), last))
+
+    assert beside == [Reached(last, gate.at + SOON, is_passing=True)] * 2
+    assert told == [BudgetAlert(last, 100, MIDNIGHT)]
+    assert after == Reached(last, MIDNIGHT)
+
+
+@pytest.mark.promise("bounded-asking")
 async def test_to_look_sets_nothing_aside(gate: Gate) -> None:
     """It says what would be."""
     looks = [await gate.quota.would_reach(gate.run(by("ada", number), EACH_DAY)) for number in range(5)]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.messages import BUDGET_UNCLEAR, budget_alert, budget_line
+from bot.settings import Settings
+from bot.wiring.stores import open_stores
+from core.messages import BUDGET_UNCLEAR, NO_PRICES, budget_alert, budget_line
 from core.messages.wording import moment
-from core.model import Budget, BudgetAlert, Holder, Period
-from tests.end_to_end.community import ANSWER, Town
+from core.model import Budget, BudgetAlert, Cost, Holder, Period, Reservation
+from tests.builders import NOON, question
+from tests.end_to_end.community import ANSWER, Town, half_written
+from tests.fixtures.redis import clean
+from tests.past import let_pass
 
 ALL_DAY = Budget(holder=Holder.COMMUNITY, most=5)
 USED_UP = "This community has reached the limit for today."
@@ -80,18 +86,21 @@ async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town)
     async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day"):
         too_much = await ordered(town, "budget", **limit, most=6)
         lowered = await ordered(town, "budget", **limit, most=1)
-        await town.sees(town.community.ask(), ANSWER)
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
         await town.hears(town.community.ask("And then?"), "You've reached the limit for today.")
         status = await ordered(town, "status")
         lifted = await ordered(town, "budget", **limit, lift=True)
         await town.sees(town.community.ask("And now?"), ANSWER)
         unclear = await ordered(town, "budget", **limit)
+        uncounted = await ordered(town, "budget", who="community", what="money", period="month", most=20)
 
     theirs, ours = (budget_line(Budget(holder=Holder.PERSON, most=most)) for most in (5, 1))
     assert (too_much, lowered) == (f"That is more than whoever runs me allows. {theirs}", ours)
     assert f"Set by moderators: {ours}" in status
     assert lifted == f"That limit is lifted. {theirs} That is what whoever runs me allows."
-    assert unclear == BUDGET_UNCLEAR
+    assert (unclear, uncounted) == (BUDGET_UNCLEAR, NO_PRICES)
 
 
 @pytest.mark.promise("bounded-asking")
@@ -106,7 +115,9 @@ async def test_whoever_reaches_a_limit_hears_it_once_then_by_a_few_signs_and_the
             await town.remembers(asked[-1])
 
     async with town.bot(FOOTNOTE_BUDGETS=limit):
-        await town.sees(town.community.ask(), ANSWER)
+        answered = town.community.ask()
+        await town.sees(answered, ANSWER)
+        await town.remembers(answered)
         await asks(2)
     async with town.bot(FOOTNOTE_BUDGETS=limit):
         await asks(6)
@@ -120,6 +131,48 @@ async def test_whoever_reaches_a_limit_hears_it_once_then_by_a_few_signs_and_the
     assert re.search(
         r"You've reached the limit for today\. You can ask again in about .+, on \d+ \w+ at 00:00 UTC", told
     )
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_whoever_asks_while_the_last_question_is_answered_may_try_again_soon(town: Town) -> None:
+    """Nobody is sent away until midnight, and no moderator told, by what may still come to nothing."""
+    async with town.bot(FOOTNOTE_BUDGETS="community 1 questions day"):
+        async with half_written(town) as asked:
+            told = await town.hears(town.community.ask("And then?", by="Bob"), "is set aside")
+            alerts = town.community.alerts()
+        await town.remembers(asked)
+        await town.hears(town.community.ask("And now?", by="Bob"), USED_UP)
+
+    assert "You can try again in about 60 seconds." in told
+    assert (alerts, len(town.community.alerts())) == ([], 1)
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.parametrize(("seconds", "lasts"), [(300, 14 * 60), (86_400, 86_400)])
+async def test_what_is_set_aside_outlives_the_longest_answer(
+    redis_url: str, tmp_path: Path, seconds: int, lasts: int
+) -> None:
+    """However long the operator lets one take; nobody else is let in on it meanwhile."""
+    values: dict[str, Any] = {"REDIS_URL": redis_url, "FOOTNOTE_DATA_DIR": str(tmp_path)}
+    values["FOOTNOTE_ANSWER_SECONDS"] = seconds
+    one, other = (
+        Reservation(
+            question=question(id=name),
+            run=name,
+            most=Cost(questions=1),
+            budgets=(Budget(holder=Holder.COMMUNITY, period=Period.MONTH, most=1),),
+            at=NOON,
+        )
+        for name in ("1", "2")
+    )
+    async with clean(redis_url) as client, open_stores(Settings(**values)) as stores:
+        assert await stores.quota.reserve(one) is None
+        await let_pass(client, lasts)
+        held = await stores.quota.reserve(other)
+        await let_pass(client, 15 * 60)
+        ended = await stores.quota.would_reach(other)
+
+    assert (held is not None, ended) == (True, None)
 
 
 async def ordered(town: Town, name: str, **options: Any) -> str:

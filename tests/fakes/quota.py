@@ -15,7 +15,6 @@ from core.model import (
     BudgetAlert,
     Cost,
     Holder,
-    Measure,
     Period,
     Question,
     Reached,
@@ -193,7 +192,7 @@ class MemoryQuota:
             counted, wanted = self._counter(reservation, budget.holder, budget.period), most.of(budget.measure)
             spent, held = counted.spent.of(budget.measure), counted.held.of(budget.measure)
             is_taken = held > 0 and spent + held + wanted > budget.most
-            if wanted and (spent >= budget.most or (is_taken and budget.measure is Measure.QUESTIONS)):
+            if wanted and spent >= budget.most:
                 ends.append(Reached(budget, budget.period.around(reservation.at)[1]))
             elif wanted and is_taken:
                 ends.append(Reached(budget, reservation.at + SOON, is_passing=True))

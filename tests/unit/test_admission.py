@@ -334,7 +334,10 @@ def test_a_limit_is_said_with_the_time_at_which_it_goes_on(budget: str, seconds:
 
 
 def test_what_is_set_aside_for_others_is_not_used_up() -> None:
-    """It may be asked again soon."""
+    """It is worth while to try again soon, and nobody knows whether there will be room."""
     reached = Reached(Budget.parse("community 1 money month"), NOON + SOON, is_passing=True)
 
-    assert limit_reached(reached, NOON).endswith("You can ask again in about 60 seconds.")
+    assert limit_reached(reached, NOON) == (
+        "What is left of the limit for this month is set aside for questions I'm still answering. "
+        "You can try again in about 60 seconds."
+    )

@@ -173,6 +173,22 @@ async def test_the_log_is_shown_in_pages(moderation: Moderation) -> None:
 
 
 @pytest.mark.promise("budgets-are-moderated")
+async def test_money_is_limited_only_where_the_operator_has_set_prices(moderation: Moderation) -> None:
+    """A limit that is never reached would be none; what was set while there were prices can be lifted."""
+    money = Budget.parse("community 20 money month")
+
+    with pytest.raises(InvalidInput, match="limit questions or tokens instead"):
+        await moderation.limit(MODERATOR, money, on=True)
+    refused = await moderation.status(MODERATOR)
+    moderation.has_prices = True
+    told = [await moderation.limit(MODERATOR, money, on=True)]
+    moderation.has_prices = False
+    told.append(await moderation.limit(MODERATOR, money, on=False))
+
+    assert (refused, told) == (ModerationStatus(Policy()), [True, True])
+
+
+@pytest.mark.promise("budgets-are-moderated")
 async def test_moderators_limit_what_is_asked_within_what_the_operator_allows(moderation: Moderation) -> None:
     """More is refused with what is allowed, and not noted; where the operator has set nothing, anything goes."""
     wanted = [Budget.parse(f"person {most} questions day") for most in (101, 100, 20)]

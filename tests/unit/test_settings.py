@@ -168,6 +168,36 @@ def test_prices_make_a_cost(monkeypatch: pytest.MonkeyPatch, prices: dict[str, s
     assert (found and found.cost(usage)) == (cost and pytest.approx(cost))
 
 
+PROMPT, COMPLETION = "OPENAI_PRICE_PROMPT", "OPENAI_PRICE_COMPLETION"
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.parametrize("prices", [[], [PROMPT], [COMPLETION]])
+def test_money_is_limited_only_where_it_can_be_counted(monkeypatch: pytest.MonkeyPatch, prices: list[str]) -> None:
+    """Without both prices such a limit is none at all, although it takes the place of the usual ones."""
+    budgets = "person 9 questions day, community 20 money month"
+    monkeypatch.setenv("FOOTNOTE_BUDGETS", budgets)
+    for name in prices:
+        monkeypatch.setenv(name, "2")
+
+    with pytest.raises(Misconfigured, match=rf"FOOTNOTE_BUDGETS: .* Set {PROMPT} and {COMPLETION}, or limit questions"):
+        read_settings()
+
+    for name in (PROMPT, COMPLETION):
+        monkeypatch.setenv(name, "2")
+    assert read_settings().budgets == budgets
+
+
+def test_a_wrong_price_is_told_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever mistypes a price has set one."""
+    monkeypatch.setenv("FOOTNOTE_BUDGETS", "community 20 money month")
+    monkeypatch.setenv(PROMPT, "two")
+    monkeypatch.setenv(COMPLETION, "2")
+
+    with pytest.raises(Misconfigured, match=rf"^Some settings cannot be used\. {PROMPT}: [^;]*$"):
+        read_settings()
+
+
 def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to mend them one by one."""
     monkeypatch.setenv("FOOTNOTE_TOP_K", "0")

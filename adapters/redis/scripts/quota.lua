@@ -147,7 +147,7 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
         local limit, used, held = limits[k], numbers[k], numbers[k + MEASURES]
         if limit >= 0 and wanted[k] > 0 then
           local is_taken = held > 0 and used + held + wanted[k] > limit
-          if used >= limit or (is_taken and k == 1) then
+          if used >= limit then
             table.insert(reached, {'period', i, j, k})
             if j == 1 then is_full[k] = 100 end
           elseif is_taken then

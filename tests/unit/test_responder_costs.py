@@ -1,0 +1,114 @@
+"""What an answer is counted as, however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from core.answering.agent import Agent
+from core.answering.responder import Responder
+from core.community.admission import Admission
+from core.errors import ModelUnavailable
+from core.model import REPLACED, Budget, Claim, Cost, Holder, Interruption, Period, Restarted, Usage, ended_by
+from tests.builders import NOON, hit, question, thread
+from tests.fakes.chat import Script, ScriptedTurn, Silence, search, turn
+from tests.fakes.clock import Clock
+from tests.fakes.dedup import MemoryDedup
+from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.quota import MemoryQuota
+from tests.fakes.shelf import Shelf
+from tests.fakes.surface import RecordingSurface
+from tests.fakes.visibility import visibility
+
+ONE = Budget(holder=Holder.PERSON, most=100)
+SEARCHED = turn(search("robot"), usage=Usage(prompt_tokens=900, completion_tokens=20))
+WRITTEN = turn("Robots act [1].", usage=Usage(prompt_tokens=1_800, completion_tokens=30))
+UNMARKED = turn("Robots act.", usage=Usage(prompt_tokens=1_500, completion_tokens=10))
+UNREPORTED = turn(search("robot")), turn("Robots act [1].")
+LEAST = 200  # tokens of any prompt, about
+BROKEN = "Robots ", Restarted(), "Robots act [1]."
+
+
+async def counted(
+    script: Script,
+    *turns: ScriptedTurn,
+    interrupted: Interruption | None = None,
+    surface: RecordingSurface | None = None,
+) -> Cost:
+    """Answer a question, which somebody may interrupt in the middle; give what it counts as."""
+    model, shelf, quota = script(*turns), Shelf(hit()), MemoryQuota(now=lambda: NOON)
+    model.most_tokens = 1_000
+    admission = Admission(visibility(shelf), MemoryPolicies(), quota, MemoryDedup(), now=lambda: NOON, budgets=[ONE])
+    responder = Responder(Agent(model, shelf, clock=Clock()), None, now=lambda: NOON, admission=admission)
+    claim = Claim(question())
+
+    async def answer() -> None:
+        async with ended_by(claim.cancelled, REPLACED):
+            await responder.respond(claim, surface or RecordingSurface())
+
+    answering = asyncio.create_task(answer())
+    for silence in (piece for each in turns for piece in each.pieces if isinstance(piece, Silence)):
+        await silence.begun.wait()
+    if interrupted is not None:
+        claim.cancelled.set(interrupted)
+    await asyncio.wait({answering})
+    if surface is None:
+        answering.result()
+    spent = await quota.spent(thread().home, NOON, person_id="p1")
+    assert spent[Holder.COMMUNITY, Period.DAY] == spent[Holder.PERSON, Period.DAY]
+    return spent[Holder.PERSON, Period.DAY]
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.parametrize(
+    ("turns", "cost"),
+    [
+        ((SEARCHED, WRITTEN), Cost(questions=1, tokens=2_750)),
+        ((SEARCHED, UNMARKED, WRITTEN), Cost(questions=1, tokens=4_260)),
+        ((SEARCHED, turn(ModelUnavailable("down"))), Cost(tokens=920)),
+        ((turn(ModelUnavailable("down")),), Cost()),
+    ],
+    ids=["answered", "repaired", "failed", "failed at once"],
+)
+async def test_an_answer_counts_as_what_it_has_cost(
+    script: Script, turns: tuple[ScriptedTurn, ...], cost: Cost
+) -> None:
+    """What goes wrong on our side is no question, and costs what it has cost all the same."""
+    assert await counted(script, *turns) == cost
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.parametrize(
+    ("reason", "questions"),
+    [(Interruption.STOPPED, 1), (Interruption.EDITED, 1), (Interruption.DELETED, 1), (Interruption.LOST, 0)],
+)
+async def test_an_answer_that_is_broken_off_counts(script: Script, reason: Interruption, questions: int) -> None:
+    """With about what was read and written of the turn that nobody let finish; whoever has it next counts the rest."""
+    broken = turn("Robots act [1]. ", "And then ", Silence())
+
+    cost = await counted(script, SEARCHED, broken, interrupted=reason)
+
+    assert (cost.questions, cost.tokens > SEARCHED.usage.prompt_tokens + LEAST) == (questions, True)
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.parametrize("reason", [Interruption.EDITED, Interruption.DELETED])
+async def test_what_is_edited_or_deleted_counts_once_a_model_was_asked(script: Script, reason: Interruption) -> None:
+    """Also before its first word: it has read the question by then."""
+    cost = await counted(script, turn(Silence()), interrupted=reason)
+
+    assert (cost.questions, cost.tokens > LEAST) == (1, True)
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_where_no_service_says_how_much_it_read_that_is_estimated(script: Script) -> None:
+    """Each try of a turn that broke and was made again counts too, and one that a surface breaks."""
+    plain = await counted(script, *UNREPORTED)
+    again = await counted(script, UNREPORTED[0], turn(*BROKEN))
+    lost = await counted(script, *UNREPORTED, surface=RecordingSurface(breaks_after=4))
+
+    assert (plain.questions, again.questions, lost.questions) == (1, 1, 0)
+    assert plain.tokens > 2 * LEAST
+    assert again.tokens > plain.tokens + LEAST
+    assert lost.tokens > LEAST
