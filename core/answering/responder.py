@@ -90,7 +90,8 @@ class Responder:
         admitted = await self._admitted(claim, conversation)
         if isinstance(admitted, Answer):
             answer = admitted
-            await self._show(claim, surface, _only(answer), [answer])
+            if not claim.is_quiet:
+                await self._show(claim, surface, _only(answer), [answer])
         elif isinstance(admitted, Refusal):
             answer = Answer(id=answer_id(claim.question), text=admitted.sentence, status=Status.REFUSED)
             if admitted.telling is Telling.WORDS:

@@ -86,6 +86,8 @@ class Admission:
         question, reached = claim.question, None
         known = await self.visibility.communities.load()
         if (stranger := _not_allowed(question, known)) is not None:
+            if claim.is_quiet:  # the one telling is for somebody who asks
+                return Refusal("waiting", NOT_ALLOWED, Telling.NOTHING)
             is_first = await self.visibility.communities.wait(stranger, question.message)
             return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_first or _is_awaited(claim)))
         policy = await self._policy(question)

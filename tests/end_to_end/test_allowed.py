@@ -103,6 +103,24 @@ async def test_a_community_that_joins_later_waits_for_the_operator(region: Regio
     assert waiting == (region.people.abroad,)
 
 
+@pytest.mark.promise("silence-unasked")
+async def test_nobody_hears_that_they_may_not_use_it_who_did_not_ask(region: Region) -> None:
+    """Where questions were answered unasked before the operator took the bot away; who asks it then is told."""
+    people = region.people
+    async with region.town.bot(FOOTNOTE_COMMUNITIES=str(people.abroad)):
+        await region.store.allow(people.home)
+        await people.answer_unasked()
+        await region.store.remove(people.home)
+        said = people.say("What is a robot?")
+        await region.town.remembers(said)
+        silent = (people.told(said), people.public(), people.has_thread(said), people.signs())
+        asked = people.ask()
+        await region.town.hears(asked, NOT_ALLOWED)
+
+    assert silent == ([], [], False, [])
+    assert region.cost == (0, 0)
+
+
 @pytest.mark.promise("operator-decides")
 @pytest.mark.promise("stored-data-lasts")
 async def test_where_the_bot_has_answered_before_it_goes_on(region: Region) -> None:

@@ -24,8 +24,8 @@ class Shelf:
     """Gives the same hits for every query, or those of *by_query*; the scope and the limit are kept, the best first.
 
     Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise `error`, which is
-    `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder,
-    and `has_documents` to False where it is empty.
+    `RetrievalUnavailable` at first, and naming the sources too; or name queries in `fails_on`. Set `lexical_only` to
+    search as without an embedder, and `has_documents` to False where it is empty.
     With a `barrier`, each search waits there for the others. It is a `Catalogue` too, of the sources of all hits.
     """
 
@@ -65,6 +65,8 @@ class Shelf:
 
     async def sources(self) -> Sequence[SourceRecord]:
         """Name the sources of all that stands there, with what is in `records`."""
+        if self.fails:
+            raise self.error
         found = {hit.passage.source: SourceRecord(name=hit.passage.source) for hit in self._all()}
         return [*{**found, **self.records}.values()]
 

@@ -95,6 +95,17 @@ async def test_who_used_a_command_always_hears_why() -> None:
     assert [await gate.knock("other", id_, address=address) for id_ in ("m1", "m2")] == [TOLD, TOLD]
 
 
+@pytest.mark.promise("silence-unasked")
+async def test_nobody_is_told_who_did_not_ask_and_the_first_who_asks_is() -> None:
+    """Where moderators wanted answers without a mention before the operator took the bot away."""
+    gate = Gate(communities := MemoryCommunities(HOME))
+    unasked = asked("other").question.model_copy(update={"is_unasked": True})
+
+    assert await gate.knock("other", question=unasked) == NOT_TOLD
+    assert (await communities.load()).waiting == ()
+    assert await gate.knock("other", "m2") == TOLD
+
+
 async def test_nothing_else_is_asked_before() -> None:
     """Neither moderators nor the platform have a word where the operator has said none."""
     gate = Gate(MemoryCommunities(HOME))

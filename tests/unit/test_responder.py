@@ -287,7 +287,7 @@ async def test_nothing_found_is_no_warning_and_is_remembered(script: Script) -> 
 async def test_an_index_that_is_down_is_a_warning_and_not_remembered(script: Script) -> None:
     """The mark is on the question, once."""
     shelf = Shelf()
-    shelf.fails = True
+    shelf.fails_on = ["robot"]
     desk = Desk(script(turn(search("robot"))), shelf=shelf)
 
     await desk.ask()
@@ -311,10 +311,10 @@ async def test_a_model_that_is_down_is_a_warning_and_not_remembered(script: Scri
 async def test_a_later_try_that_finds_an_answer_takes_the_warning_away(script: Script) -> None:
     """The first one left it, and the sentence below the question."""
     shelf = Shelf(hit())
-    shelf.fails = True
+    shelf.fails_on = ["robot"]
     desk = Desk(script(turn(search("robot")), *ANSWERED), shelf=shelf)
     await desk.ask()
-    shelf.fails = False
+    shelf.fails_on = ()
 
     answer = await desk.ask(attempt=2)
 

@@ -17,6 +17,13 @@ UNASKED = Claim(question().model_copy(update={"is_unasked": True}))
 STANDING = Delivery(messages=(MessageRef(thread=thread(), id="9"),))
 
 
+def broken(*queries: str) -> Shelf:
+    """A shelf on which these fail, or everything."""
+    shelf = Shelf()
+    shelf.fails, shelf.fails_on = not queries, queries
+    return shelf
+
+
 @pytest.mark.promise("silence-unasked")
 async def test_an_unasked_question_is_answered_once_the_answer_is_whole(script: Script) -> None:
     """Nothing is shown before it is certain; it is remembered like any other."""
@@ -35,8 +42,9 @@ async def test_an_unasked_question_is_answered_once_the_answer_is_whole(script: 
         ([turn(search("bottle")), turn("There is nothing.")], Shelf(), Status.NO_CONTEXT),
         ([turn("Hello there!"), turn("Hello there!")], Shelf(), Status.NO_CONTEXT),
         ([turn(ModelUnavailable("down"))], None, Status.FAILED),
+        ([turn(search("bottle"))], broken("bottle"), Status.UNAVAILABLE),
     ],
-    ids=["nothing relevant", "no search", "a failure"],
+    ids=["nothing relevant", "no search", "a failure", "a search that fails"],
 )
 async def test_nobody_hears_of_one_without_an_answer(
     script: Script, turns: list[ScriptedTurn], shelf: Shelf | None, status: Status
@@ -65,6 +73,19 @@ async def test_nobody_hears_that_one_is_refused(script: Script) -> None:
     assert [each.status for each in told] == [Status.REFUSED, Status.REFUSED]
     assert silent == []
     assert len(spent.surface.refused) == 1
+
+
+@pytest.mark.promise("silence-unasked")
+async def test_nobody_hears_that_the_index_cannot_name_its_sources(script: Script) -> None:
+    """Whoever asks the bot is told; where something stands of an answer, it is changed to the truth."""
+    unasked, asked, standing = (Desk(script(), shelf=broken()) for _ in range(3))
+
+    answers = [await unasked.answer(UNASKED), await asked.ask()]
+    answers += [await standing.answer(replace(UNASKED, delivery=STANDING, is_update=True))]
+
+    assert [each.status for each in answers] == [Status.UNAVAILABLE] * 3
+    assert (unasked.surface.shown, unasked.surface.reactions) == ([], [])
+    assert [asked.surface.shown, standing.surface.shown] == [[answers[1]], [answers[2]]]
 
 
 async def test_one_that_was_answered_before_is_answered_like_any_other(script: Script) -> None:
