@@ -321,6 +321,7 @@ async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) ->
             "FOOTNOTE_SECRET_KEY": SECRET,
             "FOOTNOTE_LEASE_SECONDS": f"{LEASE:g}",
             "FOOTNOTE_QUESTIONS_PER_MINUTE": "1000",
+            "FOOTNOTE_BUDGETS": "off",
             "FOOTNOTE_ANSWERS_AT_ONCE": "8",
             "OPENAI_API_KEY": model.key,
             "OPENAI_BASE_URL": model.base_url,
