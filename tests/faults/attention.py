@@ -39,6 +39,10 @@ class Attention:
         """Take note of a command."""
         self._asked[number] = platform, time.monotonic(), is_heard and platform not in self._away
 
+    def at(self, number: int) -> float:
+        """Say when it was used."""
+        return self._asked[number][1]
+
     def lapsed(self, number: int) -> bool:
         """Say whether nobody needs to have heard it."""
         platform, at, is_heard = self._asked[number]

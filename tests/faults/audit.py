@@ -79,7 +79,8 @@ class Scene:
     Of those `unheard`, the platform itself has said that nobody answered. What was `removed` stood there before.
     Some were `withdrawn`, or `stopped`, and `former` are what others were before they were edited. Answers that are
     `kept` may stay as they were, since the bot need not have heard of the change.
-    Of what is `gone` the store lost all before anybody began to answer, and no platform tells of it again.
+    Of what is `gone` the store lost all, and so did whoever had heard it, and no platform tells of it again: of its
+    answer, the beginning may stand there.
     """
 
     asked: tuple[int, ...]
@@ -109,16 +110,15 @@ class Scene:
 class Behind:
     """What people do not see of a question: how often the model was given it, and how many turns are remembered.
 
-    `losses` are how often the store lost what it knew of it, and `begun` how often before it was over: then it counts
-    how often it was given from the beginning, as it does when somebody has it tried `again`. Where `memory` is not
-    empty, so many turns may be remembered.
+    It is `given` once more from the beginning where somebody has it tried again, and only the most counts. `losses` are
+    how often the store lost what it knew of it, and `begun` how often before it was over: then nobody knows any more
+    how often it was given. Where `memory` is not empty, so many turns may be remembered.
     """
 
     ending: Ending
     given: int = 1
     turns: int = 1
     losses: int = 0
-    again: int = 0
     memory: frozenset[int] = frozenset()
     begun: int = 0
 
@@ -160,11 +160,9 @@ def _ending(scene: Scene, number: int) -> Ending:
 def wrongs(scene: Scene) -> Iterator[Wrong]:
     """Give everything that should not be so once all is over."""
     ended = endings(scene)
-    if set(ended.values()) == {Ending.GONE}:
-        return
     for number, ending in ended.items():
         yield from _wrong_ending(scene, number, ending)
-    yield from _wrong_messages(scene, sum(ending is Ending.EXCUSED for ending in ended.values()))
+    yield from _wrong_messages(scene, Counter(ended.values()))
     yield from _wrong_order(scene.asked, scene.shown)
     is_changed = not scene.withdrawn.isdisjoint(scene.asked) or not scene.former.keys().isdisjoint(scene.asked)
     for message in scene.removed:
@@ -178,8 +176,8 @@ def _wrong_ending(scene: Scene, number: int, ending: Ending) -> Iterator[Wrong]:
             yield Wrong(Kind.STRAY, f"q{number} was taken back, and its answer was not")
         case Ending.PENDING:
             yield Wrong(Kind.LOST, f"q{number} has neither an answer nor an excuse")
-        case Ending.STOPPED:
-            yield from _wrong_beginning(number, scene.shown)
+        case Ending.STOPPED | Ending.GONE:
+            yield from _wrong_beginning(number, ending, scene.shown)
         case _:
             is_answered = ending is Ending.ANSWERED
             has_reason = any(LEXICAL_ONLY in message.text for message in scene.shown)  # which is marked too
@@ -190,7 +188,7 @@ def _wrong_ending(scene: Scene, number: int, ending: Ending) -> Iterator[Wrong]:
 
 def wrongs_behind(number: int, behind: Behind) -> Iterator[Wrong]:
     """Give what is wrong with a question that nobody sees."""
-    if behind.given > MOST_GIVEN * (1 + behind.begun + behind.again):
+    if behind.given > MOST_GIVEN * (1 + behind.begun):
         yield Wrong(Kind.GIVEN, f"q{number}, {behind.given} times")
     allowed = {
         Ending.ANSWERED: {0, 1} if behind.losses else {1},
@@ -205,11 +203,11 @@ def wrongs_behind(number: int, behind: Behind) -> Iterator[Wrong]:
         yield Wrong(Kind.REMEMBERED, f"q{number}, which is {behind.ending.value}, {behind.turns} times")
 
 
-def _wrong_beginning(number: int, shown: Sequence[Shown]) -> Iterator[Wrong]:
-    """Compare the words of an answer that was stopped with how it would begin."""
+def _wrong_beginning(number: int, ending: Ending, shown: Sequence[Shown]) -> Iterator[Wrong]:
+    """Compare the words of an answer that was broken off for good with how it would begin."""
     found = [f"q{each}w{at}" for message in shown for each, at in said(message.text) if each == number]
     if found != words(number)[: len(found)]:
-        yield Wrong(Kind.DISORDERED, f"q{number} was stopped, and is not the beginning of its answer")
+        yield Wrong(Kind.DISORDERED, f"q{number} is {ending.value}, and no beginning of its answer")
 
 
 def _wrong_words(number: int, shown: Sequence[Shown], *, is_answered: bool) -> Iterator[Wrong]:
@@ -226,22 +224,29 @@ def _wrong_words(number: int, shown: Sequence[Shown], *, is_answered: bool) -> I
         yield Wrong(Kind.DISORDERED, f"the words of q{number}")
 
 
-def _wrong_messages(scene: Scene, excused: int) -> Iterator[Wrong]:
+def _wrong_messages(scene: Scene, ended: Counter[Ending]) -> Iterator[Wrong]:
+    """Look at each message; one that goes on for ever may stand where nobody knows of any question."""
+    excused, is_left = ended[Ending.EXCUSED], ended.keys() == {Ending.GONE}
     known = {scene.words_of(number) for number in scene.asked}
     for message in scene.shown:
-        if message.is_unfinished:
+        if message.is_unfinished and not is_left:
             yield Wrong(Kind.UNFINISHED, f"a message goes on: {message.text[:80]!r}")
         if not known.issuperset(message.numbers):
             yield Wrong(Kind.STRAY, f"an answer stands in a wrong place: {message.text[:80]!r}")
-        elif not message.numbers and not message.is_excuse and not (scene.stopped and STOPPED in message.text):
+        elif not (message.numbers or message.is_excuse or _is_sign(scene, message, is_left=is_left)):
             yield Wrong(Kind.STRAY, f"a message belongs to nothing: {message.text[:80]!r}")
     ends = scene.told.items()
     yield from (Wrong(Kind.DOUBLED, f"q{number} ends {count} times") for number, count in ends if count > 1)
     excuses = sum(message.is_excuse for message in scene.shown)
     if excuses != excused:
         yield Wrong(Kind.DOUBLED, f"{excuses} excuses for {excused} questions")
-    if scene.is_working:
+    if scene.is_working and not is_left:
         yield Wrong(Kind.UNFINISHED, "the bot seems to be at work")
+
+
+def _is_sign(scene: Scene, message: Shown, *, is_left: bool) -> bool:
+    """Say whether a message without words of an answer tells that one was stopped, or begun by somebody who is gone."""
+    return (bool(scene.stopped) and STOPPED in message.text) or (is_left and message.is_unfinished)
 
 
 def _wrong_order(asked: Sequence[int], shown: Sequence[Shown]) -> Iterator[Wrong]:

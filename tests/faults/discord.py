@@ -119,7 +119,7 @@ class OnDiscord:
         for message in self._said(asked.place):
             for each in message.custom_ids:
                 if each.startswith(names):
-                    self.server.press(self._message(asked)[1], message, each)
+                    self.server.press(self._asker(asked), message, each)
                     return True
         return False
 
@@ -135,6 +135,10 @@ class OnDiscord:
         """Give a question, and who wrote it."""
         message = self.server.platform.messages[int(asked.message)]
         return message, self.server.platform.users[message.author_id]
+
+    def _asker(self, asked: Asked) -> User:
+        used = self._used.get(asked.place)
+        return self.server.platform.users[used.user_id] if used is not None else self._message(asked)[1]
 
     def _note(self, asked: Asked) -> Asked:
         self._asked.setdefault(asked.place, []).append(asked)

@@ -50,15 +50,31 @@ class NumberingModel(ChatServer):
         self.told: Callable[[str], object] = unobserved
         self._stalling: list[int] = []
         self._searches, self._writings = Counter[int](), Counter[int]()
+        self._begun: dict[int, list[int]] = {}  # how often each was given until somebody had it tried again
 
     def given(self, number: int) -> int:
-        """Say how often it was given a question, to search or to write."""
-        return max(self._searches[number], self._writings[number])
+        """Say how often it was given a question, to search or to write, since somebody asked, or had it tried again.
+
+        Of these, the most counts.
+        """
+        return max(self._tries(number))
+
+    def given_in_all(self, number: int) -> int:
+        """Say how often it was given a question in all."""
+        return sum(self._tries(number))
+
+    def begin_again(self, number: int) -> None:
+        """Count from the beginning how often it is given a question."""
+        self._begun[number] = self._tries(number)
+        del self._searches[number], self._writings[number]
+
+    def _tries(self, number: int) -> list[int]:
+        return [*self._begun.get(number, ()), max(self._searches[number], self._writings[number])]
 
     @property
     def streamed(self) -> int:
         """Count the questions of which an answer took seconds."""
-        return len(self.slow & self._writings.keys())
+        return len(self.slow & (self._writings.keys() | self._begun.keys()))
 
     def trouble(self, number: int, kind: Cut | Stall) -> asyncio.Event:
         """Let an answer break in the middle; give what is set when it hangs there."""

@@ -35,8 +35,8 @@ async def deleted(rig: Rig, chance: random.Random) -> bool:
 
 
 async def stopped(rig: Rig, chance: random.Random) -> bool:
-    """Whoever asked stops an answer that takes seconds."""
-    asked = rig.ask(chance.choice(LISTENERS))
+    """Whoever asked, by a mention or a command, stops an answer that takes seconds."""
+    asked = chance.choice((rig.ask, rig.command))(chance.choice(LISTENERS))
     begins = rig.model.slow_down(asked.number)
     try:
         async with asyncio.timeout(WAITS[1] * 3):

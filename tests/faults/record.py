@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.faults.host import News
 
 MOST_HITS = 3  # processes that may die over a question before it is given up
+PUTS_BACK = 5.0  # seconds within which whoever has heard of a question puts it back where the store has lost it
 NOTICED = 1.0  # seconds within which the rig sees what is over, and the bot remembers it
 
 
@@ -22,7 +23,8 @@ class Record:
 
     The `journal` is for whoever has to find out why something went wrong. Of the seconds until something was over,
     those are `after_loss` where the store had lost what it knew of the question: the platform has to be read then. What
-    is `lost_open` was lost before it was over.
+    is `lost_open` was lost before it was over, and what is `unknown` since when it was asked or taken. The `deaths` of
+    each process are by its name.
     """
 
     hurt_at: dict[str, float] = field(default_factory=dict[str, float])
@@ -36,7 +38,8 @@ class Record:
     touched: set[str] = field(default_factory=set[str])
     lost: Counter[str] = field(default_factory=Counter[str])
     lost_open: Counter[str] = field(default_factory=Counter[str])
-    unknown: set[str] = field(default_factory=set[str])
+    unknown: dict[str, float] = field(default_factory=dict[str, float])
+    deaths: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     active: dict[str, float] = field(default_factory=dict[str, float])
     _outages: int = 0
 
@@ -70,7 +73,16 @@ class Record:
         self.lost.update(question for question, at in self.active.items() if at >= since)
         held = [question for question, at in self.active.items() if at >= time.monotonic() - NOTICED]
         self.lost_open.update({*self.open, *held, *(each for each, at in self.over_at.items() if at >= _lately())})
-        self.unknown |= {*(name for name, at in self.open.items() if at >= since), *held}
+        unknown = {*(name for name, at in self.open.items() if at >= since), *held}
+        self.unknown.update(dict.fromkeys(unknown, time.monotonic()))
+
+    def is_unknown(self, asked: str, question: str, process: str, since: float) -> bool:
+        """Say whether the store has lost a question, and so has the *process* that has heard of it *since* a moment.
+
+        That one knows for itself what it has heard, and puts it back, for which it has some seconds.
+        """
+        until = max(self.unknown.get(asked, 0.0), self.unknown.get(question, 0.0)) + PUTS_BACK
+        return any(since <= death <= until for death in self.deaths.get(process, ()))
 
     def tell(self, what: object) -> None:
         """Write down what happens."""
@@ -92,7 +104,8 @@ class Record:
             case {"kind": "met", "pid": pid, "question": question}:
                 self.hurt(question)
                 self._lose(pid)
-            case {"kind": "ended", "of": pid}:
+            case {"kind": "ended", "of": pid, "name": name}:
+                self.deaths.setdefault(name, []).append(time.monotonic())
                 self._lose(pid)
             case _:
                 pass
@@ -137,6 +150,5 @@ class Deeds:
     stopped: set[int] = field(default_factory=set[int])
     private: set[int] = field(default_factory=set[int])
     excused: set[int] = field(default_factory=set[int])
-    again: Counter[int] = field(default_factory=Counter[int])
     known: set[int] = field(default_factory=set[int])
     forgotten: dict[int, Callable[[], bool]] = field(default_factory=dict[int, Callable[[], bool]])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.faults.audit import MOST_GIVEN
 from tests.faults.rig import LEASE
 
 PERCENT = 100
@@ -47,6 +48,7 @@ class Piece:
     slow: int = 0
     given: dict[str, int] = field(default_factory=dict[str, int])
     given_kept: dict[str, int] = field(default_factory=dict[str, int])
+    given_lost: dict[str, int] = field(default_factory=dict[str, int])
     untouched: int = 0
     apologies: int = 0
     starts: int = 0
@@ -100,11 +102,13 @@ def _figures(pieces: Sequence[Piece]) -> Iterator[str]:
     yield f"| questions | {sum(piece.questions for piece in pieces):,} |"
     yield f"| of those, with an answer that took seconds | {sum(piece.slow for piece in pieces):,} |"
     yield f"| commands used while nobody heard them | {sum(piece.unheard for piece in pieces):,} |"
-    yield f"| commands and direct messages gone with what Redis lost | {sum(piece.gone for piece in pieces):,} |"
+    gone = sum(piece.gone for piece in pieces)
+    yield f"| commands and direct messages gone with what Redis lost and the process that had heard them | {gone:,} |"
     yield f"| ended with an apology | {sum(piece.excused for piece in pieces):,} |"
     yield f"| a question is given to the model, in the mean (at most {MEAN_GIVEN:g}) | {_given(pieces):.2f} times |"
-    yield f"| and at most, where the store lost nothing of it | {_most(piece.given_kept for piece in pieces)} times |"
-    yield f"| and at most, where it did | {_most(piece.given for piece in pieces)} times |"
+    kept, lost = _most(piece.given_kept for piece in pieces), _most(piece.given_lost for piece in pieces)
+    yield f"| and at most, where the store lost nothing of it (at most {MOST_GIVEN}) | {kept} times |"
+    yield f"| and at most, where the store lost how often that was | {lost} times |"
     untouched, apologies = sum(piece.untouched for piece in pieces), sum(piece.apologies for piece in pieces)
     yield f"| questions for which nothing broke but our own processes | {untouched:,} |"
     yield f"| of those, ended with an apology (under 1 %) | {apologies:,} |"
@@ -112,9 +116,9 @@ def _figures(pieces: Sequence[Piece]) -> Iterator[str]:
     yield from (f"| {kind} | {wrongs.get(kind, 0):,} |" for kind in NAMED)
     others = sum(count for kind, count in wrongs.items() if kind not in NAMED)
     yield f"| anything else that should not be | {others:,} |"
-    kept, lost = (piece.recoveries for piece in pieces), (piece.after_loss for piece in pieces)
-    yield from _seconds("time to recover", f" (at most {SLOWEST:g} s)", [each for one in kept for each in one])
-    yield from _seconds("the same where the store lost the question", "", [each for one in lost for each in one])
+    recoveries, after_loss = (piece.recoveries for piece in pieces), (piece.after_loss for piece in pieces)
+    yield from _seconds("time to recover", f" (at most {SLOWEST:g} s)", [each for one in recoveries for each in one])
+    yield from _seconds("the same where the store lost the question", "", [each for one in after_loss for each in one])
     yield f"| processes started | {sum(piece.starts for piece in pieces):,} |"
     yield f"| minutes | {sum(piece.seconds for piece in pieces) / 60:.0f} |"
 
@@ -158,5 +162,6 @@ def is_clean(pieces: Sequence[Piece]) -> bool:
     """Say whether nothing was wrong anywhere, and all was well again soon enough where the store lost nothing."""
     points = _percentiles([second for piece in pieces for second in piece.recoveries])
     untouched, apologies = sum(piece.untouched for piece in pieces), sum(piece.apologies for piece in pieces)
-    is_quick, is_thrifty = not points or points[98] <= SLOWEST, _given(pieces) <= MEAN_GIVEN
+    is_quick = not points or points[98] <= SLOWEST
+    is_thrifty = _given(pieces) <= MEAN_GIVEN and _most(piece.given_kept for piece in pieces) <= MOST_GIVEN
     return not _wrongs(pieces) and is_quick and is_thrifty and apologies <= MOST_APOLOGIES * untouched

@@ -126,8 +126,9 @@ class Rig:
     def retry(self) -> int:
         """Let those try again who got an apology instead of an answer; give how many can."""
         again = [self.asked[number] for number in self.ended(Ending.EXCUSED)]
-        pressed = [asked for asked in again if asked.message and self.on(asked.platform).press(asked, RETRIES)]
-        self.deeds.again.update(asked.number for asked in pressed)
+        pressed = [asked for asked in again if self.on(asked.platform).press(asked, RETRIES)]
+        for asked in pressed:
+            self.model.begin_again(asked.number)
         self.pending |= {asked.number: asked for asked in pressed}
         return len(pressed)
 
@@ -208,9 +209,10 @@ class Rig:
         )
 
     def _may_be_unknown(self, number: int, name: str) -> bool:
-        """Say whether the store lost a question of which no platform tells again; Discord shows no direct messages."""
-        asked, unknown = self.asked[number], self.record.unknown
-        is_lost = name in unknown or self.on(asked.platform).message_of(asked) in unknown
+        """Say whether nobody knows a question of which no platform tells again; Discord shows no direct messages."""
+        asked = self.asked[number]
+        message, since = self.on(asked.platform).message_of(asked), self.attention.at(number)
+        is_lost = self.record.is_unknown(name, message, asked.platform, since)
         return is_lost or (asked.place.startswith("direct") and self.attention.lapsed(number))
 
     def _unheard(self, number: int, platform: str) -> bool:
@@ -241,9 +243,8 @@ class Rig:
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
 
     def _behind(self, number: int, ending: Ending, turns: int) -> Behind:
-        losses, again = self.losses(number), self.deeds.again[number]
-        begun = self.losses(number, is_open=True)
-        return Behind(ending, self.model.given(number), turns, losses, again, self._memory(number, losses), begun=begun)
+        losses, begun = self.losses(number), self.losses(number, is_open=True)
+        return Behind(ending, self.model.given(number), turns, losses, self._memory(number, losses), begun)
 
     def losses(self, number: int, *, is_open: bool = False) -> int:
         """Give how often the store lost what it knew of a question, or only while that was *open*."""
@@ -321,6 +322,7 @@ async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) ->
             "FOOTNOTE_SECRET_KEY": SECRET,
             "FOOTNOTE_LEASE_SECONDS": f"{LEASE:g}",
             "FOOTNOTE_QUESTIONS_PER_MINUTE": "1000",
+            "FOOTNOTE_BUDGETS": "off",
             "FOOTNOTE_ANSWERS_AT_ONCE": "8",
             "OPENAI_API_KEY": model.key,
             "OPENAI_BASE_URL": model.base_url,

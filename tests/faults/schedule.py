@@ -7,7 +7,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.faults.audit import Ending
@@ -28,8 +28,13 @@ REST = 120.0  # seconds for that
 
 
 def kinds_of(chance: random.Random, count: int, *, doubled: bool) -> Sequence[str]:
-    """Choose kinds of faults; a store with a replica cannot be cut off from one process alone."""
+    """Choose kinds of faults; a store with a replica cannot be cut off from one process alone.
+
+    Of few, no two are of the same kind.
+    """
     offered = [name for name in KINDS if not (doubled and name in ONE_STORE)]
+    if count <= len(offered):
+        return chance.sample(offered, count)
     return [chance.choice(offered) for _ in range(count)]
 
 
@@ -100,9 +105,8 @@ async def _together(running: Rig, piece: Piece, names: Sequence[str], chance: ra
             group.create_task(live(chance.choice(list(DEEDS)), random.Random(chance.random())))
 
 
-def _times(running: Rig, numbers: Iterable[int]) -> dict[str, int]:
+def _times(past: Sequence[int]) -> dict[str, int]:
     """Count the questions by how often the model was given each."""
-    past = [running.model.given(number) for number in numbers]
     return {str(times): past.count(times) for times in sorted({*past} - {0})}
 
 
@@ -131,8 +135,10 @@ async def _rest(running: Rig, piece: Piece) -> None:
     piece.gone = len(running.ended(Ending.GONE))
     for number in (*running.ended(Ending.GONE), *(each for each in running.asked if running.model.given(each) > MANY)):
         running.record.tell(f"look: {running.asked[number]}, given {running.model.given(number)} times")
-    piece.given = _times(running, running.asked)
-    piece.given_kept = _times(running, [number for number in running.asked if not running.losses(number, is_open=True)])
+    model, lost = running.model, {number for number in running.asked if running.losses(number, is_open=True)}
+    piece.given = _times([model.given_in_all(number) for number in running.asked])
+    piece.given_kept = _times([model.given(number) for number in running.asked if number not in lost])
+    piece.given_lost = _times([model.given(number) for number in lost])
     untouched = [number for number, asked in running.asked.items() if asked.name not in running.record.touched]
     piece.untouched, piece.apologies = len(untouched), len(running.deeds.excused.intersection(untouched))
     piece.slow = running.model.streamed

@@ -128,11 +128,11 @@ class OnSlack:
         """Look at all messages that answer it; Slack's own button stops a stream."""
         for message in self._said(asked.place):
             if names == STOPS and message.stream is not None and message.stream.state is Streaming.OPEN:
-                self.server.stop(self._message(asked)[1], message)
+                self.server.stop(self._asker(asked), message)
                 return True
             for each in message.action_ids:
                 if each.startswith(names):
-                    self.server.press(self._message(asked)[1], message, each)
+                    self.server.press(self._asker(asked), message, each)
                     return True
         return False
 
@@ -149,6 +149,10 @@ class OnSlack:
         """Give a question, and who wrote it."""
         message = self.server.platform.messages[self._places[asked.place].id, asked.message]
         return message, self.server.platform.users[message.user_id]
+
+    def _asker(self, asked: Asked) -> User:
+        used = self._used.get(asked.place)
+        return self.server.platform.users[str(used.payload["user_id"])] if used is not None else self._message(asked)[1]
 
     def _note(self, asked: Asked) -> Asked:
         self._asked.setdefault(asked.place, []).append(asked)

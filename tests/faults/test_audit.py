@@ -33,6 +33,8 @@ GOOD = (
     Scene((1,), (WHOLE,), removed=(HALF,), former={1: 2}),
     Scene((2,), (WHOLE,), former={2: 1}, kept=frozenset({2})),
     Scene((1,), (BUSY,), gone=frozenset({1})),
+    Scene((1,), (replace(HALF, is_open=True),), gone=frozenset({1})),
+    Scene((1,), (), gone=frozenset({1}), is_working=True),
     Scene((1,), (WHOLE,), gone=frozenset({1})),
     Scene((1,), (WHOLE,), removed=(Shown(str(WaitEstimate(1).sentence(99, 1))),)),
     Scene((1,), (replace(WHOLE, text=f"{WHOLE.text} {LEXICAL_ONLY}"),), frozenset({1})),
@@ -60,6 +62,15 @@ BAD = {
     "something else than what was stopped": (
         Scene((1,), (Shown(f"q1w2 {STOPPED}"),), stopped=frozenset({1})),
         Kind.DISORDERED,
+    ),
+    "two halves of what the store lost": (
+        Scene((1,), (replace(HALF, is_open=True), HALF), gone=frozenset({1})),
+        Kind.DISORDERED,
+    ),
+    "words of another answer to what the store lost": (Scene((1,), (BUSY, NEXT), gone=frozenset({1})), Kind.STRAY),
+    "a message that was taken away from what the store lost": (
+        Scene((1,), (BUSY,), removed=(HALF,), gone=frozenset({1})),
+        Kind.REMOVED,
     ),
     "two answers to what the store lost": (Scene((1,), (WHOLE, WHOLE), gone=frozenset({1})), Kind.DOUBLED),
     "a sign of work": (Scene((1,), (WHOLE,), is_working=True), Kind.UNFINISHED),
@@ -94,7 +105,6 @@ GOOD_BEHIND = (
     Behind(Ending.GONE, turns=0),
     Behind(Ending.WITHDRAWN, turns=0),
     Behind(Ending.ANSWERED, turns=0, memory=frozenset({0})),
-    Behind(Ending.ANSWERED, given=6, again=1),
 )
 BAD_BEHIND = (
     (Behind(Ending.ANSWERED, given=4), Kind.GIVEN),
