@@ -110,12 +110,6 @@ class Platform(ABC):
         )
         admission = admission_of(settings, stores, self._catalogue, members)
         estimate = WaitEstimate(settings.answers_at_once)
-        readers: list[str] = []  # the services that are given what people ask
-        if settings.has_chat_model:
-            where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
-            readers.append(f"the chat model {settings.openai_model} ({where})")
-        if settings.cohere_key is not None:
-            readers.append("Cohere")
         return ChatServices(
             name=self.name,
             inbox=inbox,
@@ -135,10 +129,21 @@ class Platform(ABC):
             waits=Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, now=now),
             reads_all=self._reads_all,
             terms=settings.terms,
-            practices=Practices(settings.conversation_hours, services=tuple(readers)),
+            practices=Practices(settings.conversation_hours, services=readers_of(settings)),
             now=now,
             observer=self._observer,
         )
+
+
+def readers_of(settings: Settings) -> tuple[str, ...]:
+    """Return the services that are given what people ask."""
+    readers: list[str] = []
+    if settings.has_chat_model:
+        where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
+        readers.append(f"the chat model {settings.openai_model} ({where})")
+    if settings.cohere_key is not None:
+        readers.append("Cohere")
+    return tuple(readers)
 
 
 def admission_of(
