@@ -119,8 +119,8 @@ class People:
         """Return the workspace and its organization, as far as whoever asks, and whoever reads along, is in them.
 
         Strangers are guests, and people of other companies where they read along or Slack does not show the bot the
-        channel; direct messages are read by the asker alone. Raises `PeopleUnavailable` where Slack does not say, or
-        `ShutOut`.
+        channel; direct messages are read by the asker alone. Guests who are in a channel of members are not known of.
+        Raises `PeopleUnavailable` where Slack does not say, or `ShutOut`.
         """
         is_alone = asker.is_alone or asker.channel.startswith(DIRECT_MESSAGE)
         try:

@@ -19,7 +19,7 @@ from adapters.slack.people import People
 from adapters.slack.poster import Place, ThreadPoster, remove_orphans
 from adapters.slack.responses import PrivatePoster
 from adapters.slack.slash import DIRECT_MESSAGE
-from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, Indicator
+from adapters.slack.streaming import EDITS_APART, POSTS_APART, TITLE, AnswerPoster, Budgets, Indicator
 from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
@@ -36,14 +36,15 @@ LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 class SlackChat(ChatPlatform):
     """Slack by the Web API.
 
-    Drafts are edited *edits_apart* seconds after one another, and the *observer* hears of messages that may stand there
-    twice.
+    Drafts are edited *edits_apart* seconds after one another, and messages of one answer posted *posts_apart*; the
+    *observer* hears of messages that may stand there twice.
     """
 
     workspaces: Workspaces
     people: People
     _: KW_ONLY
     edits_apart: float = EDITS_APART
+    posts_apart: float = POSTS_APART
     now: Callable[[], datetime] = utc_now
     observer: Observer = unobserved
     _indicator: Indicator = field(default_factory=Indicator, init=False)
@@ -70,6 +71,7 @@ class SlackChat(ChatPlatform):
             readers=None if posted else self.people,
             is_stopped=lambda: claim.cancelled.reason is Interruption.STOPPED,
             apart=self.edits_apart,
+            posts_apart=self.posts_apart,
         )
 
         begins = {"initiator_user_id": claim.question.author.id}

@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 STARTS = 15  # in a minute; Slack allows 20, and counts the streams of all processes
 GROWING = 20  # posts in a minute that grow, each of which is edited when it is whole; Slack allows 50 edits
 EDITS = 20  # edits in a minute before posts are whole
+POSTS_APART = 1.0  # seconds: more than one message a second in a channel may be refused, or not be shown
 EDITS_APART = 3.0  # seconds: Slack wants messages to be edited more seldom than streams to grow
 SIGNS = 20  # in a minute in a workspace; Slack takes 50 changes of sessions, two for each, or 20 reactions back
 MINUTE = 60.0  # seconds
@@ -98,29 +99,40 @@ class AnswerPoster(ThreadPoster):
     """A `Poster` whose first message is a stream if it is a draft, for whoever asked, as *readers* know that person.
 
     Without them nothing is streamed. Drafts that are no part of a stream come *apart* seconds after one another at
-    least, and where they are or would be too many, only the whole answer is shown. *is_stopped* says whether whoever
-    may do so has stopped the answer.
+    least, and where they are or would be too many, only the whole answer is shown. Its messages are posted at least
+    *posts_apart* seconds after one another. *is_stopped* says whether whoever may do so has stopped the answer.
     """
 
     budgets: Budgets
     readers: People | None = None
     is_stopped: Callable[[], bool] = lambda: False
     apart: float = EDITS_APART
+    posts_apart: float = POSTS_APART
     clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    _next_post: float = field(default=-inf, init=False)
     _stream: _Stream | None = field(default=None, init=False)
     _next: float = field(default=-inf, init=False)
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
-        """Post a message."""
+        """Post a message, some time after the one before."""
+        if not (is_draft := obsolete is not None and part.controls is Controls.STOP):
+            await self.sleep(max(0.0, self._next_post - self.clock()))
+        self._next = max(self._next, self._next_post)
+        try:
+            return await self._posted(part, nonce, obsolete if is_draft else None)
+        finally:
+            self._next_post = self.clock() + self.posts_apart
+
+    async def _posted(self, part: Part, nonce: str, obsolete: asyncio.Event | None) -> Posted:
+        """Post a message now or, if it is a draft that may become *obsolete*, once it is its turn."""
         readers, self.readers = self.readers, None  # only the first one may be a stream
         if readers is not None and part.controls is Controls.STOP and not part.is_passing:
             posted = await self._streamed(part, nonce, readers)
             if posted is not None:
                 return posted
         post = partial(super().post, part, nonce)
-        if obsolete is None or part.controls is not Controls.STOP:
-            return await post()
-        return await self._in_turn(self.budgets.posts, obsolete, post)
+        return await (post() if obsolete is None else self._in_turn(self.budgets.posts, obsolete, post))
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what a message shows, by adding to it where that is enough."""

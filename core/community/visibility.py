@@ -48,7 +48,7 @@ class Visible:
 
 @dataclass
 class Visibility:
-    """Knows what each may read: what is open to everybody who reads the answer, as it is recorded at that moment.
+    """Knows what each may read: what is open, at that moment, to the communities of whoever reads the answer.
 
     On platforms without a *membership*, whoever is in a community is its member.
     """

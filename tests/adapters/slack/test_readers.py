@@ -96,6 +96,7 @@ async def test_strangers_read_what_guests_ask_and_what_is_said_in_a_shared_chann
     shared, own = server.add_channel(workspace, "with-partner", shared_with=["T9"]), server.add_channel(workspace)
     member = company.members(workspace.team_id, "E1")
 
+    assert guest.id in own.members  # which Slack does not say of a channel, so the docs do
     assert [await company.readers(ada, channel) for channel in (own, shared)] == [member, company.strangers]
     assert await company.readers(ada, shared, "private") == member
     assert await company.readers(ada, server.direct(workspace, ada)) == member
