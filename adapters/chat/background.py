@@ -17,11 +17,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
+from adapters.chat.services import Unanswered
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import Passed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
-from core.model import Asked, Deleted, Delivery
+from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage
 
 if TYPE_CHECKING:
     from adapters.chat.registry import Tell
@@ -33,7 +34,7 @@ Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
 KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
 """Locks that last as long as somebody holds one or waits: `async with locks.setdefault(key, asyncio.Lock())`."""
 
-MOST = 1_000  # writes that wait, of which the oldest are given up; questions of commands that wait and are known here
+MOST = 1_000  # writes that wait, of which the oldest are given up; questions that are remembered here
 LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
 LONGEST_WRITE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
 SHARE = 2 / 3  # of the time that it is ours, so that what is broken off has had its effect before others begin
@@ -182,6 +183,8 @@ async def take_over(
     """
 
     async def tell() -> None:
+        with suppress(StoreUnavailable):
+            await services.communities.load()  # which gives back what this process knows, as workers may know nothing
         await services.sleep(services.accepting.accepted_for / 2)
         lost()
 
@@ -190,27 +193,37 @@ async def take_over(
         while True:
             await take_over_once(services, platform, find)
             with suppress(StoreUnavailable):
-                await _move_again(services)
+                await _put_back(services)
                 before, known = known, (await services.inbox.kept_for()).mark
                 if before not in ("", known):
                     telling.create_task(tell())
             await services.sleep(LOOK)
 
 
-async def _move_again(services: ChatServices) -> None:
-    """Move once more what this process has moved and the store has lost before anybody began: nobody else knows of it.
+def remember(services: ChatServices, *signals: Signal, accepted: MessageRef | None = None) -> None:
+    """Remember a question of which no platform tells again until it is answered, as the store may lose it."""
+    for asked in signals:
+        if isinstance(asked, Asked) and len(services.unanswered) < MOST:
+            services.unanswered[accepted or asked.message] = Unanswered(asked)
 
-    What somebody has begun is put back by whoever is at it.
+
+async def _put_back(services: ChatServices) -> None:
+    """Move once more what this process remembers and the store has lost: nobody else may know of it.
+
+    What somebody has begun is put back by whoever is at it, who has time for that.
     """
-    if not services.moved:
-        return
-    waiting = await services.accepting.waiting_of([each.message for each in services.moved.values()])
-    for accepted, asked in [each for each in services.moved.items() if each[1].message not in waiting]:
-        if await services.inbox.knows(asked.message):
-            del services.moved[accepted]
+    known = list(services.unanswered.items())
+    stages = await services.accepting.stages([each.asked.message for _, each in known]) if known else ()
+    for (accepted, each), stage in zip(known, stages, strict=True):
+        if stage is Stage.OVER:
+            services.unanswered.pop(accepted, None)
+        elif stage is not Stage.UNKNOWN:
+            each.stage, each.missed = stage, 0
         else:
-            begun = asked.model_copy(update={"delivery": Delivery()})  # it may have been, by a worker that died
-            await services.accepting.move(accepted, begun)
+            each.missed += 1
+            if each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
+                begun = {"delivery": Delivery(), "age": None}  # by a worker that died, perhaps
+                await services.accepting.move(accepted, each.asked.model_copy(update=begun))
 
 
 async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:
@@ -240,8 +253,7 @@ async def _move(services: ChatServices, asked: Asked, until: float, find: Find) 
     async def act() -> None:
         if found := await find(asked):
             await services.accepting.move(asked.message, found)
-            if len(services.moved) < MOST:
-                services.moved[asked.message] = found
+            remember(services, found, accepted=asked.message)
         else:
             await services.inbox.put(Deleted(message=asked.message))
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
+from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks, remember
 from adapters.chat.company import Gathering
 from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
 from adapters.chat.services import tell_wait
@@ -327,7 +327,7 @@ class Intake:
             await self._deferred.do(partial(self.put, signals, routed))
 
     async def put(self, signals: Sequence[Signal], routed: RoutedEvent | None = None) -> bool:
-        """Hand in the signals of an event, and return whether any is news.
+        """Hand in the signals of an event, and return whether any is news; what is asked in private is remembered.
 
         Of a deleted message that is no question, or none that is known any more, an answer is forgotten and a notice
         goes; a question that a store may have lost is looked for. Raises `StoreUnavailable`, and `PostingFailed` where
@@ -346,6 +346,8 @@ class Intake:
                 if self._services.waits is not None:
                     self._background.begin(partial(self._services.waits.retract, each.message))
             is_new = is_new or bool(taken)
+        if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
+            remember(self._services, *signals)  # Discord lists none of these
         return is_new
 
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:

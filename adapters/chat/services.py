@@ -18,7 +18,7 @@ from core.community.routing import Company
 from core.errors import StoreUnavailable, Unavailable
 from core.events import CommunitiesFound, Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
-from core.model import Asked, MessageRef, Question, Terms, ThreadRef, WaitNotice, WorkspaceRef
+from core.model import Asked, MessageRef, Question, Stage, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import (
     Accepting,
     ChannelCursor,
@@ -94,6 +94,15 @@ class Waits:
             await remove()
 
 
+@dataclass(slots=True)
+class Unanswered:
+    """A question that this process has put, how far it had come, and for how many looks in a row nobody knew it."""
+
+    asked: Asked
+    stage: Stage = Stage.WAITING
+    missed: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatServices:
     """One bundle for the platform of a `name`, as people call it.
@@ -102,7 +111,7 @@ class ChatServices:
     returns whether what is remembered of a thread began with its first message. `purge` forgets a workspace that the
     bot was thrown out of. `admission` knows who may ask, and what each may read. `channel_cursor` says from when on
     something may have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages
-    that do not mention it. What was asked by commands and waits is in `moved`, by the id under which it was accepted.
+    that do not mention it. What was asked where no platform tells of it again is in `unanswered`, by its first id.
     """
 
     name: str
@@ -127,7 +136,7 @@ class ChatServices:
     now: Callable[[], datetime] = utc_now
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
-    moved: dict[MessageRef, Asked] = field(default_factory=dict[MessageRef, Asked])
+    unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
 
     async def is_new(self, key: str, value: str) -> bool:
         """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never."""

@@ -36,6 +36,7 @@ from core.model import (
     Recheck,
     ReplyAddress,
     Signal,
+    Stage,
     Stopped,
     Task,
     ThreadRef,
@@ -52,6 +53,14 @@ QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; ea
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
 TOO_LATE = -1
 UNCERTAIN = -1
+STAGES = {
+    b"": Stage.UNKNOWN,
+    b"early": Stage.UNKNOWN,
+    b"accepted": Stage.WAITING,
+    b"waiting": Stage.WAITING,
+    b"running": Stage.RUNNING,
+}
+"""What the states of the inbox mean for whoever has put a question there; all others are its end."""
 READ_AT_ONCE = 500  # questions, by one script
 CLOCK_JUMP = timedelta(hours=1)  # by which the server's clock may be set right without harm
 
@@ -146,11 +155,11 @@ class InboxStore:
         self._observer(Passed(asked.message, Step.MOVED))
         return bool(is_moved)
 
-    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
-        """Look at all of them by one command."""
-        with translated():
-            since = await self._client.zmscore(f"{PREFIX}waiting", [str(message) for message in messages])
-        return [message for message, each in zip(messages, since, strict=True) if each is not None]
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Look at all of them by one script."""
+        refs = json.dumps([str(message) for message in messages])
+        states = cast("list[bytes]", await self._run("states", PREFIX, refs=refs))
+        return [STAGES.get(state, Stage.OVER) for state in states]
 
     async def kept_for(self) -> Kept:
         """Return since when nothing was lost; that is noted at first, and whenever the server has started again."""

@@ -120,6 +120,7 @@ from core.model.task import (
     Kept,
     Recheck,
     Signal,
+    Stage,
     Stopped,
     Task,
     WaitNotice,

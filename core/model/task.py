@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Generator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import AwareDatetime, Field
@@ -112,6 +112,15 @@ class Recheck(AboutQuestion):
 
 
 Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Recheck, Field(discriminator="kind")]
+
+
+class Stage(Enum):
+    """How far a question has come, as far as an inbox knows it."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    OVER = "over"
+    UNKNOWN = "unknown"
 
 
 MOST_ATTEMPTS = 3

@@ -20,6 +20,7 @@ from core.model import (
     MessageRef,
     Question,
     Signal,
+    Stage,
     Task,
     ThreadRef,
     Turn,
@@ -151,8 +152,8 @@ class Accepting(Protocol):
         """
         ...
 
-    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
-        """Return those that nobody works on, and nobody has answered."""
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Return how far each has come; what was deleted is over."""
         ...
 
 

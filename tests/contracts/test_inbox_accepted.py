@@ -11,7 +11,7 @@ import pytest
 
 from adapters.redis.inbox_store import InboxStore
 from adapters.redis.secrets import Seal
-from core.model import Asked, Delivery, Interaction, MessageRef, ReplyAddress
+from core.model import Asked, Delivery, Interaction, MessageRef, ReplyAddress, Stage
 from tests.builders import question, thread
 from tests.fixtures.redis import clean, say
 from tests.inboxes import (
@@ -240,17 +240,36 @@ async def test_what_the_store_has_lost_is_moved_all_the_same(boxes: Boxes) -> No
 
 
 @pytest.mark.promise("crash-safe")
-async def test_what_was_moved_waits_until_somebody_begins(boxes: Boxes) -> None:
-    """So whoever moved it need not remember it any longer."""
+async def test_how_far_a_question_has_come_is_known_until_its_end(boxes: Boxes) -> None:
+    """So whoever moved it need not remember it any longer; what is unknown may be lost."""
     accepted = used()
+    moved = below(accepted)
+    both = accepted.message, moved.message
+    unknown = await boxes.there.stages(both)
     await boxes.here.accept(accepted, within=SOON)
-    await boxes.here.move(accepted.message, below(accepted))
-    both = accepted.message, below(accepted).message
-    before = await boxes.there.waiting_of(both)
+    kept = await boxes.there.stages(both)
+    await boxes.here.move(accepted.message, moved)
+    before = await boxes.there.stages(both)
     async with boxes.there.claim():
-        during = await boxes.here.waiting_of(both)
+        during = await boxes.here.stages(both)
 
-    assert (before, during, await boxes.here.waiting_of(both)) == ([both[1]], [], [])
+    assert (unknown, kept) == ([Stage.UNKNOWN, Stage.UNKNOWN], [Stage.WAITING, Stage.UNKNOWN])
+    assert (before, during) == ([Stage.OVER, Stage.WAITING], [Stage.OVER, Stage.RUNNING])
+    assert await boxes.here.stages(both) == [Stage.OVER, Stage.OVER]
+
+
+async def test_what_is_deleted_is_over_also_while_its_answer_is_taken_back(boxes: Boxes) -> None:
+    """What was heard of a question before itself does not make it known, unless it was deleted."""
+    moved = below(used())
+    await boxes.here.put(moved)
+    async with boxes.there.claim():
+        await boxes.here.put(deleted(moved))
+        during = await boxes.here.stages([moved.message])
+    await boxes.here.put(edited("m2"))
+    await boxes.here.put(deleted(asked("m3")))
+
+    assert during == [Stage.OVER]
+    assert await boxes.here.stages([asked("m2").message, asked("m3").message]) == [Stage.UNKNOWN, Stage.OVER]
 
 
 @pytest.mark.promise("encrypted")

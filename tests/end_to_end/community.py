@@ -15,7 +15,7 @@ from adapters.openai import OpenAIChat
 from adapters.redis.connection import connect
 from adapters.retry import SERVICE, RetryPolicy
 from bot.app import Bot
-from bot.roles import shares
+from bot.roles import Role, shares
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
 from core.answering.agent import Agent, Limits
@@ -238,8 +238,8 @@ class Town:
     retries: RetryPolicy = SERVICE
 
     @contextlib.asynccontextmanager
-    async def bot(self, **settings: str) -> AsyncGenerator[Bot]:
-        """Let the bot work, put together as the product puts it together, on what is stored."""
+    async def bot(self, *roles: Role, **settings: str) -> AsyncGenerator[Bot]:
+        """Let the bot work, or take some of its roles, put together as the product puts it together."""
         values: dict[str, Any] = {
             **self.community.settings(),
             "REDIS_URL": self.redis_url,
@@ -255,8 +255,9 @@ class Town:
                 await inbox.kept_for()  # of what was asked before that is first looked at, a new store is not certain
             agent = Agent(model, self.shelf, clock=lambda: 0.0, limits=self.limits)
             bot = Bot(read, agent, stores, self.events.append, self.shelf)
-            running = asyncio.create_task(bot.run(shares((), read)))
-            await self.community.ready()
+            running = asyncio.create_task(bot.run(shares(roles, read)))
+            if roles != (Role.WORKER,):
+                await self.community.ready()
             try:
                 yield bot
             finally:
@@ -314,17 +315,27 @@ class Town:
         )
 
 
-@contextlib.asynccontextmanager
-async def half_written(town: Town, room: Room = Room.CHANNEL) -> AsyncGenerator[str]:
-    """Ask, and let the model pause in the middle of its answer until the block is over."""
+def pause(town: Town) -> None:
+    """Let the model pause in the middle of its next answer."""
     town.chat.pauses_before = b"And then"
     town.chat.goes_on.clear()
     town.chat.call("search_documents", {"query": "robot"})
     town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
+
+
+def go_on(town: Town) -> None:
+    """Let it pause no more."""
+    town.chat.pauses_before = b""
+    town.chat.goes_on.set()
+
+
+@contextlib.asynccontextmanager
+async def half_written(town: Town, room: Room = Room.CHANNEL) -> AsyncGenerator[str]:
+    """Ask, and let the model pause in the middle of its answer until the block is over."""
+    pause(town)
     asked = town.community.ask(room=room)
     await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
     try:
         yield asked
     finally:
-        town.chat.pauses_before = b""
-        town.chat.goes_on.set()
+        go_on(town)

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from adapters.chat.background import LOOK
 from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
+from bot.roles import Role
 from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
 from core.messages import BUSY
 from core.model import Status
-from tests.end_to_end.community import ANSWER, Room, Town, half_written
+from tests.end_to_end.community import ANSWER, Room, Town, go_on, half_written, pause
 from tests.fixtures.redis import say
 from tests.servers.valkey import Node, alone
 from tests.waiting import wait_until
@@ -179,6 +181,30 @@ async def test_a_question_by_a_command_that_waits_outlives_an_emptied_store(town
 
     answered = [event.status for event in town.events if isinstance(event, Answered)]
     assert answered == [Status.ANSWERED, Status.ANSWERED]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_whoever_heard_a_question_puts_it_back_where_its_worker_and_the_store_are_gone(town: Town) -> None:
+    """By a command, or alone with the bot, where nothing is read late; the one was begun, and the other waits."""
+    shared = {"QDRANT_URL": "http://index.example", "FOOTNOTE_ANSWERS_AT_ONCE": "1", "FOOTNOTE_GRACE_SECONDS": "0"}
+    listens = Role.DISCORD if "DISCORD_TOKEN" in town.community.settings() else Role.SLACK
+    async with town.bot(listens, **shared):
+        async with town.bot(Role.WORKER, **shared):
+            pause(town)
+            using = asyncio.create_task(town.community.command("ask", question="What is an arm?"))
+            await wait_until(lambda: bool(begun(town)), what="that it is begun")
+            direct = town.community.ask(room=Room.DIRECT)
+            await asyncio.sleep(LOOK * 1.5)
+        town.chat.script.clear()
+        go_on(town)
+        await asyncio.sleep(LOOK * 1.5)
+        await lose(town)
+        async with town.bot(Role.WORKER, **shared):
+            await town.sees(direct, ANSWER)
+            await wait_until(lambda: len(answered(town)) > 1, what="both answers")
+        using.cancel()
+
+    assert [event.status for event in answered(town)] == [Status.ANSWERED, Status.ANSWERED]
 
 
 def moved(town: Town) -> list[Passed]:

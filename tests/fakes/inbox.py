@@ -24,6 +24,7 @@ from core.model import (
     Question,
     Recheck,
     Signal,
+    Stage,
     Stopped,
     Task,
     ThreadRef,
@@ -31,6 +32,13 @@ from core.model import (
     WorkspaceRef,
 )
 from tests.fakes.inbox_record import Record
+
+STAGES = {
+    "early": Stage.UNKNOWN,
+    "accepted": Stage.WAITING,
+    "waiting": Stage.WAITING,
+    "running": Stage.RUNNING,
+}
 
 
 class MemoryInbox:
@@ -109,10 +117,11 @@ class MemoryInbox:
             self._records[accepted] = former
         return await self.put(asked)
 
-    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
-        """Give those that wait."""
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Look at each."""
         self._check()
-        return [each for each in messages if self._records.get(each, Record(each)).state in ("accepted", "waiting")]
+        found = [self._records.get(each, Record(each)) for each in messages]
+        return [Stage.OVER if one.deleted else STAGES.get(one.state, Stage.OVER) for one in found]
 
     async def kept_for(self) -> Kept:
         """Nothing is ever lost."""

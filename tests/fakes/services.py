@@ -28,6 +28,7 @@ from core.model import (
     Scope,
     Signal,
     SourceRecord,
+    Stage,
     Task,
     Terms,
     ThreadRef,
@@ -59,8 +60,8 @@ class Counter:
     """The end of the inbox at which signals are handed in; it keeps them, and says of each whether it was news.
 
     Set `fails` to an error that each call raises, and clear `opens` to let them wait. What is accepted is `kept` until
-    it is moved, and its lease `ends` by the loop's clock; what somebody works on is `begun`. Set `is_closed` to make
-    that impossible.
+    it is moved, and its lease `ends` by the loop's clock; `reached` is how far what does not wait has come. Set
+    `is_closed` to make that impossible.
     """
 
     signals: list[Signal] = field(default_factory=list[Signal])
@@ -70,7 +71,7 @@ class Counter:
     came: asyncio.Event = field(default_factory=asyncio.Event)
     kept: dict[MessageRef, Asked] = field(default_factory=dict[MessageRef, Asked])
     ends: dict[MessageRef, float] = field(default_factory=dict[MessageRef, float])
-    begun: list[MessageRef] = field(default_factory=list[MessageRef])
+    reached: dict[MessageRef, Stage] = field(default_factory=dict[MessageRef, Stage])
     accepted_for: float = 30.0
     is_closed: bool = False
 
@@ -118,11 +119,11 @@ class Counter:
             return False
         return await self.put(asked)
 
-    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
-        """Give those that were put and are not begun."""
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Look at each; what was put waits, unless it says otherwise."""
         self._check()
-        put = [signal.message for signal in self.signals if signal.message not in self.begun]
-        return [each for each in messages if each in put]
+        put = {signal.message: Stage.WAITING for signal in self.signals}
+        return [{**put, **self.reached}.get(each, Stage.UNKNOWN) for each in messages]
 
     def follow(self) -> Counter:
         """Give what another process has of the same inbox, to whom nobody else is at anything any more."""
@@ -149,7 +150,7 @@ class Counter:
 
     async def knows(self, message: MessageRef) -> bool:
         """Know what is begun."""
-        return message in self.begun
+        return message in self.reached
 
     async def waiting(self) -> int:
         """All that came still wait."""

@@ -132,6 +132,16 @@ function script.delete(ref, thread)
   return true
 end
 
+-- Returns the state of each question, empty where it is not known; what is deleted is done.
+function script.states(refs)
+  local found = {}
+  for i, ref in ipairs(cjson.decode(refs)) do
+    local state, is_deleted = look(ref)
+    found[i] = is_deleted and 'done' or state or ''
+  end
+  return found
+end
+
 -- Returns the words of each question, which may wait, be answered, or have failed; empty where none are kept.
 function script.words(refs)
   local found = {}

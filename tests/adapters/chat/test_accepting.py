@@ -12,7 +12,7 @@ from adapters.chat.background import NO_STORE, SHARE, accepted, settle, take_ove
 from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
 from core.messages import BROKEN
-from core.model import Asked, Delivery, Kept, Signal
+from core.model import Asked, Delivery, Kept, Signal, Stage
 from tests.builders import question
 from tests.fakes.services import Counter, MemoryServices
 from tests.inboxes import asked
@@ -238,30 +238,44 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
 
 
 @pytest.mark.promise("crash-safe")
-@pytest.mark.parametrize("is_begun", [False, True])
-async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(*, is_begun: bool) -> None:
-    """Once, as what may have been begun by somebody who died; what somebody has begun with is forgotten here."""
-    looks = asyncio.Event()
+@pytest.mark.parametrize(
+    ("reached", "looks", "is_again"),
+    [
+        (None, 2, True),
+        (Stage.RUNNING, 2, False),
+        (Stage.RUNNING, 8, True),
+        (Stage.OVER, 8, False),
+    ],
+)
+async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(
+    reached: Stage | None, looks: int, *, is_again: bool
+) -> None:
+    """Once, as what may have been begun by somebody who died; whoever is at it has time to put it back before."""
+    slept, seen = asyncio.Event(), 0
 
     async def sleep(_: float) -> None:
-        looks.set()
+        nonlocal seen
+        seen += 1
+        if seen == 1:  # one look is over; then the store loses everything
+            office.inbox.signals.clear()
+            office.inbox.ends.clear()
+            office.inbox.reached.clear()
+        if seen > looks:
+            slept.set()
+            await asyncio.Event().wait()
         await asyncio.sleep(0)
 
-    office = MemoryServices(sleep=sleep)
+    office = MemoryServices(inbox=Counter(accepted_for=6.0), sleep=sleep)
     await Finder().settle(office)
-    remembered = dict(office.services.moved)
-    office.inbox.signals.clear()
-    office.inbox.ends.clear()
-    office.inbox.begun = [placed(A).message] if is_begun else []
+    if reached:
+        office.inbox.reached[placed(A).message] = reached
     taking = asyncio.create_task(take_over(office.services, PLATFORM, Finder().find))
-    for _ in range(3):
-        looks.clear()
-        await looks.wait()
+    await slept.wait()
     await cancelled(taking)
 
-    assert list(remembered.items()) == [(A.message, placed(A))]
     again = [each.model_copy(update={"delivery": Delivery()}) for each in put(A)]
-    assert (office.inbox.signals, office.services.moved) == (([], {}) if is_begun else (again, remembered))
+    assert office.inbox.signals == (again if is_again else [])
+    assert [each.asked for each in office.services.unanswered.values()] == [placed(A)][: reached is not Stage.OVER]
 
 
 class Emptied(Counter):
@@ -277,12 +291,12 @@ class Emptied(Counter):
 
 @pytest.mark.promise("crash-safe")
 async def test_what_is_answered_soon_after_a_loss_is_not_asked_again_after_another_one() -> None:
-    """While it is waited for what others put back, this process notices all the same what somebody has begun with."""
+    """While it is waited for what others put back, this process notices all the same what is over."""
     is_telling, told = asyncio.Event(), list[str]()
 
     async def sleep(seconds: float) -> None:
         if seconds == office.services.accepting.accepted_for / 2:
-            office.inbox.begun = [placed(A).message]
+            office.inbox.reached[placed(A).message] = Stage.OVER
             is_telling.set()
             await asyncio.Event().wait()
         await asyncio.sleep(0)
@@ -293,7 +307,7 @@ async def test_what_is_answered_soon_after_a_loss_is_not_asked_again_after_anoth
         take_over(office.services, PLATFORM, Finder().find, lost=lambda: told.append("the store was emptied"))
     )
     await is_telling.wait()
-    await wait_until(lambda: not office.services.moved, what="what was moved to be forgotten")
+    await wait_until(lambda: not office.services.unanswered, what="what was moved to be forgotten")
     await cancelled(taking)
 
     assert told == []
