@@ -63,10 +63,10 @@ class ChatDialect(MarkdownDialect):
         return self.inline(inert(one_line(text, limit)))
 
     def section(self, citation: Citation, *, is_linked: bool = False) -> str:
-        """Return the title of a section, its host, and its score."""
+        """Return the title of a section and its host; how relevant it is in figures says nothing to readers."""
         home = self.on_one_line(host(citation.url)) if self.can_link(citation.url) else ""
         place = f" ({self.small_link(citation.url, home) if is_linked else home})" if home else ""
-        return f"{self.on_one_line(citation.heading)}{place} {citation.relevance_score:.2f}"
+        return f"{self.on_one_line(citation.heading)}{place}"
 
     def sources(self, citations: Sequence[Citation], *, are_near: bool = False) -> Sequence[SmallPrint]:
         """Return a line for each source, or for each section that comes near a question; what does not fit is counted.

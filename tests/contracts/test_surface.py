@@ -150,7 +150,7 @@ async def test_a_long_answer_is_several_messages_in_order(chat: ChatPlatform) ->
     assert (len(stands) > 1, len(delivery.messages)) == (True, len(stands))
     assert max(map(len, stands)) <= chat.longest
     assert sorted(numbers, key="".join(stands).index) == numbers
-    assert ["docs.example" in text and "0.93" in text for text in stands] == [False] * (len(stands) - 1) + [True]
+    assert ["(docs.example)" in text for text in stands] == [False] * (len(stands) - 1) + [True]
 
 
 async def test_an_answer_that_somebody_deletes_is_not_posted_again(chat: ChatPlatform) -> None:

@@ -303,7 +303,7 @@ async def test_sources_can_be_shown_and_the_thread_forgotten(town: Town) -> None
         forgotten = await town.community.command("forget", at=asked, what="this thread")
         after = await town.community.command("sources", at=asked)
 
-    assert "0.90" in sources
+    assert "(docs.example)" in sources
     assert forgotten == messages.thread_forgotten(was_there=True)
     assert after == messages.NO_SOURCES
 
@@ -330,7 +330,7 @@ async def test_what_somebody_wrote_who_is_forgotten_meanwhile_goes_to_no_model_a
         await town.community.until(lambda: any(ANSWER in each for each in town.community.said(asked)), what="a draft")
         before, town.chat.pauses_before = len(town.chat.received), b""
         assert "I no longer remember" in await town.community.forget_bob()
-        await town.sees(asked, "0.90")
+        await town.sees(asked, "(docs.example)")
         town.chat.goes_on.set()
 
     given = [said in f"{request.body}" for request in town.chat.received]

@@ -38,7 +38,7 @@ SOURCES = [
         "Quellen:\n- [1] Robots",
     ),
     *(
-        f"-# [[1]](<{E}>) Robots › What they are (docs.example) 0.93",
+        f"-# [[1]](<{E}>) Robots › What they are (docs.example)",
         "---\n\nSources: [1], [2]",
         "> Sources\n> [1] Robots",
     ),

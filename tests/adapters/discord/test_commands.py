@@ -252,7 +252,7 @@ async def test_a_reader_who_is_gone_misses_what_is_said(office: Office, place: P
 
 
 async def test_the_sources_of_the_last_answer_are_shown_to_who_asks_for_them(office: Office, place: Place) -> None:
-    """With scores and links, without a preview; an answer without sources is passed over."""
+    """With links, without a preview; an answer without sources is passed over."""
     thread = office.server.thread_as(place.ada, place.channel, "Arms")
     ref = thread_ref(place.guild.id, place.channel.id, thread.id)
     await office.remember(ref, place.ada.id, id="1", citations=(SOURCE,))
@@ -260,7 +260,7 @@ async def test_the_sources_of_the_last_answer_are_shown_to_who_asks_for_them(off
     async with office.open():
         told = await office.told(office.server.slash(place.ada, thread, "sources"))
 
-    assert told.content == "-# [[1]](<https://docs.example/arms>) Robots › Arms (docs.example) 0.80"
+    assert told.content == "-# [[1]](<https://docs.example/arms>) Robots › Arms (docs.example)"
     assert (told.seen_by, told.suppresses_embeds) == (place.ada.id, True)
 
 

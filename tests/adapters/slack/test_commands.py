@@ -407,7 +407,7 @@ async def test_words_in_a_thread_are_commands_and_told_to_one_person(office: Off
 
     (told,) = office.told(office.ada)
     assert heard == [True, True, False]
-    assert told.text == "<https://docs.example/arms|[1]> Robots › Arms (docs.example) 0.80"
+    assert told.text == "<https://docs.example/arms|[1]> Robots › Arms (docs.example)"
     assert told.thread_ts == root.ts
 
 

@@ -67,8 +67,8 @@ def test_footnotes_are_links_and_the_sources_follow() -> None:
 
     assert part == Part(
         f"Robots act [[1]]({GUIDE}).",
-        below=f"<{GUIDE}|[1]> Robots › What they are (docs.example) 0.93\nSorry for the wait.",
-        plain=f"Robots act [1].\n\n[1] Robots › What they are (docs.example) 0.93 {GUIDE}\nSorry for the wait.",
+        below=f"<{GUIDE}|[1]> Robots › What they are (docs.example)\nSorry for the wait.",
+        plain=f"Robots act [1].\n\n[1] Robots › What they are (docs.example) {GUIDE}\nSorry for the wait.",
     )
 
 
@@ -181,8 +181,8 @@ def test_nearest_sections_are_named_by_links_that_say_where_they_lead() -> None:
     missing = answer("I couldn't find that.", status=Status.NO_CONTEXT, nearest=(source(),))
     [part] = render_answer(missing)
 
-    assert part.below == f"*Nearest sections*\n• Robots › What they are (<{GUIDE}|docs.example>) 0.93"
-    assert part.plain.endswith(f"\n\nNearest sections\n• Robots › What they are (docs.example) 0.93 {GUIDE}")
+    assert part.below == f"*Nearest sections*\n• Robots › What they are (<{GUIDE}|docs.example>)"
+    assert part.plain.endswith(f"\n\nNearest sections\n• Robots › What they are (docs.example) {GUIDE}")
 
 
 def test_a_list_of_sources_is_short_and_an_answer_without_words_shows_it() -> None:
