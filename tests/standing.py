@@ -41,6 +41,10 @@ class Standing(ABC, Generic[ChatT]):
         """Let somebody ask where the test says."""
         return self.places[self.where]()
 
+    def work(self, claim: Claim) -> bool:
+        """Let the sign that the bot works stay in the place of an answer; False where it ends by itself."""
+        return False
+
     @abstractmethod
     def stands(self, claim: Claim) -> Sequence[str]:
         """Return the texts of what the bot has said to a question, in order."""
@@ -184,6 +188,13 @@ class StandingOnSlack(Standing[OnSlack]):
             "direct": partial(self._said, direct),
             "direct, further": partial(self._said, direct, asked.ts),
         }
+
+    def work(self, claim: Claim) -> bool:
+        """Begin with the session once more, where there are any."""
+        session = self.server.platform.sessions.get((claim.message.thread.channel, claim.message.thread.thread))
+        if session is not None:
+            session.set("processing")
+        return session is not None
 
     async def look(self, inbound: Inbound) -> FoundAnswer | None:
         """Look in the thread."""

@@ -18,6 +18,7 @@ from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
 from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in
 from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer
+from adapters.slack.streaming import Indicator
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
@@ -215,7 +216,7 @@ class SlackChannel:
         """Return what the bot has answered below a message."""
         message = inbound.message
         place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
-        return await find_answer(place, message, inbound.revision)
+        return await find_answer(place, message, inbound.revision, rest=Indicator().take_away)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -169,11 +169,15 @@ class ThreadPoster:
         return await tell(self.place.workspace.once, method, **said)
 
 
-async def find_answer(place: Place, message: MessageRef, revision: int) -> FoundAnswer | None:
+async def find_answer(
+    place: Place, message: MessageRef, revision: int, *, rest: Callable[[Place], Awaitable[object]]
+) -> FoundAnswer | None:
     """Return what the bot has answered to a message; None where that may stand further on than can be read.
 
     A stream that nobody has ended bears no mark. It is the first message of an answer, and belongs to what somebody
-    asked last before it. Raises `PostingFailed`, and of these `Gone` where the message was deleted since it was read.
+    asked last before it. Where a whole answer was said last, the place is let *rest*: a sign of work would stay there
+    if whoever wrote it died right after. Raises `PostingFailed`, and of these `Gone` where the message was deleted
+    since it was read.
     """
     marks = {nonce(message, REMARK, revision), *(nonce(message, at) for at in range(REMARK, LONGEST))}
     said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
@@ -191,7 +195,10 @@ async def find_answer(place: Place, message: MessageRef, revision: int) -> Found
             is_finished = is_finished and known is not None and f'"{STOP}"' not in json.dumps(one.get("blocks"))
     if not found and len(said) >= LOOKED_AT:
         return None
-    return FoundAnswer(tuple(found), is_finished=bool(found) and is_finished)
+    is_finished = bool(found) and is_finished
+    if is_finished and said[-1]["ts"] == found[-1].id:
+        await rest(place)
+    return FoundAnswer(tuple(found), is_finished=is_finished)
 
 
 def _letters(text: str) -> str:

@@ -72,6 +72,21 @@ async def test_an_answer_that_has_come_to_its_end_is_found_with_all_its_messages
     assert await scene.found(claim) == FoundAnswer(delivery.messages, is_finished=True)
 
 
+@pytest.mark.promise("signs-go")
+async def test_a_sign_of_work_beside_an_answer_that_was_said_last_goes(scene: AnyStanding) -> None:
+    """Whoever wrote it died right after, and the store has lost it; where more was said, somebody may be at that."""
+    claim = scene.asks()
+    await scene.chat.surface.reply(claim, progress(drafted("A robot "), ANSWER))
+    stays = scene.work(claim)
+    await scene.found(claim)
+    signs = scene.chat.signs(claim)
+    scene.work(claim)
+    scene.remark(claim)
+    await scene.found(claim)
+
+    assert (signs, bool(scene.chat.signs(claim))) == ([], stays)
+
+
 @pytest.mark.parametrize("parts", [1, 2])
 async def test_half_an_answer_is_found_as_that(scene: AnyStanding, parts: int) -> None:
     """With all of its messages, though others wrote in between: it is to be finished in its place."""

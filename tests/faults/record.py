@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.faults.host import News
 
 MOST_HITS = 3  # processes that may die over a question before it is given up
-PUTS_BACK = 5.0  # seconds within which whoever has heard of a question puts it back where the store has lost it
+PUTS_BACK = 10.0  # seconds within which whoever has heard of a question puts it back where the store has lost it
 NOTICED = 1.0  # seconds within which the rig sees what is over, and the bot remembers it
 
 
