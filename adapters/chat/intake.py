@@ -252,7 +252,8 @@ class Intake:
             if event.speaks:
                 await self._gathering.hear(inbound)
         decision = route(inbound, standing)
-        if decision.reason is Reason.FOLLOW_UP:
+        is_ours = bool(standing.threads_we_own)
+        if decision.reason is Reason.FOLLOW_UP or (is_ours and decision.reason is Reason.MENTIONED):
             standing = replace(standing, company=await self._gathering.company(inbound, is_late=event.is_late))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             wanted = replace(standing, answers_unasked=True)

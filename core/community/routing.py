@@ -107,11 +107,15 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to be done and why; `reads_thread` says that what others said before in the thread is context."""
+    """What is to be done and why; `reads_thread` says that what others said before in the thread is context.
+
+    `is_shared` says that others have spoken in a thread of the bot's, where people would not see which answer is whose.
+    """
 
     action: Action
     reason: Reason
     reads_thread: bool = False
+    is_shared: bool = False
 
 
 def route(inbound: Inbound, standing: Standing) -> Decision:
@@ -125,13 +129,15 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
     elif standing.me in inbound.mentions and inbound.setting is Setting.CHANNEL and standing.opens_threads:
         decision = Decision(Action.OPEN_THREAD, Reason.MENTIONED)
     elif standing.me in inbound.mentions:
-        decision = Decision(Action.ANSWER_HERE, Reason.MENTIONED, reads_thread=is_thread and not is_ours)
+        is_shared = is_ours and _is_shared(inbound, standing)
+        decision = Decision(Action.ANSWER_HERE, Reason.MENTIONED, is_thread and not is_ours, is_shared)
     elif silence := _reason_for_silence(inbound, standing, is_ours=is_ours):
         decision = Decision(Action.LEAVE, silence)
     else:
         opens_thread = inbound.setting is Setting.CHANNEL and standing.opens_threads
         reason = _reason_to_answer(inbound, standing) if is_ours else Reason.UNASKED
-        decision = Decision(Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE, reason)
+        is_shared = is_ours and _is_shared(inbound, standing)
+        decision = Decision(Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE, reason, is_shared=is_shared)
     if inbound.kind is InboundKind.EDITED and decision.action is not Action.LEAVE:
         return Decision(Action.REVISE, decision.reason, decision.reads_thread)
     was_asked = inbound.kind is InboundKind.EDITED and standing.is_asked
@@ -140,8 +146,13 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
 
 def _reason_to_answer(inbound: Inbound, standing: Standing) -> Reason:
     """Return why a message in a thread of the bot's is answered, which speaks to it where nobody else is."""
-    is_alone = standing.company is None or not standing.company.has_others(inbound.author.id if inbound.author else "")
-    return Reason.FOLLOW_UP if is_alone or inbound.is_reply_to == standing.me else Reason.OVERHEARD
+    is_said = not _is_shared(inbound, standing) or inbound.is_reply_to == standing.me
+    return Reason.FOLLOW_UP if is_said else Reason.OVERHEARD
+
+
+def _is_shared(inbound: Inbound, standing: Standing) -> bool:
+    """Return whether others than the author are known to have spoken in the thread."""
+    return standing.company is not None and standing.company.has_others(inbound.author.id if inbound.author else "")
 
 
 def _reason_for_silence(inbound: Inbound, standing: Standing, *, is_ours: bool) -> Reason | None:
@@ -207,7 +218,7 @@ def signal(
         channel = inbound.message.thread.model_copy(update={"thread": inbound.message.thread.channel})
         address = ReplyAddress(thread=channel, message=inbound.message)
     else:
-        is_shared = decision.reads_thread or decision.reason is Reason.DIRECT
+        is_shared = decision.reads_thread or decision.is_shared or decision.reason is Reason.DIRECT
         is_within = inbound.message.id != inbound.message.thread.thread
         replies_to = inbound.message if is_shared and is_within else None  # so that people see which answer is whose
         address = ReplyAddress(thread=inbound.message.thread, message=replies_to)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.fixtures.commands import Footnote
 
 CASE = {
@@ -27,6 +29,19 @@ def test_the_report_as_json_names_each_case_and_check(footnote: Footnote, tmp_pa
     assert [(case["id"], case["status"], case["cited"]) for case in report["cases"]] == [
         ("food", "answered", ["https://zoo.example/birds/penguins#food"])
     ]
+
+
+@pytest.mark.promise("documents-apart")
+def test_the_operator_evaluates_all_sources_whoever_may_read_them(footnote: Footnote, tmp_path: Path) -> None:
+    """What nobody may read, and what is another community's: what an answer cites is told to the operator alone."""
+    path, found = tmp_path / "cases.jsonl", list[object]()
+    path.write_text(json.dumps(CASE), encoding="utf-8")
+    for audience in (("--nobody",), ("--with", "discord:81384788765712384")):
+        shared = footnote("sources", "share", "zoo", *audience)
+        report = json.loads(footnote("evaluate", str(path), "--json").out)
+        found.append((shared.code, [(case["status"], case["cited"]) for case in report["cases"]]))
+
+    assert found == [(0, [("answered", ["https://zoo.example/birds/penguins#food"])])] * 2
 
 
 def test_cases_that_cannot_be_read_are_told_in_words(footnote: Footnote, tmp_path: Path) -> None:

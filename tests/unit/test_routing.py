@@ -200,6 +200,24 @@ def test_a_mention_becomes_a_question() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "inbound",
+    [said("How does a robot move?"), said("Go on.", is_reply_to=BOT), mentioning(Setting.THREAD)],
+    ids=["overheard", "a reply", "a mention"],
+)
+def test_in_a_thread_of_the_bot_where_others_speak_answers_are_replies(inbound: Inbound) -> None:
+    """So that people see which is whose; whoever is alone with the bot sees it anyway."""
+
+    def replies_to(company: Company) -> MessageRef | None:
+        found = signal(inbound, route(inbound, replace(OURS, company=company)))
+        assert isinstance(found, Asked)
+        assert found.address is not None
+        return found.address.message
+
+    assert replies_to(Company({ADA})) is None
+    assert replies_to(Company({ADA}, Attendance(spoke={BOB: NOON}))) == inbound.message
+
+
 def test_the_message_replied_to_is_context() -> None:
     """What was said in the thread before comes first."""
     inbound = mentioning(is_reply_to=BOB, reply_to=MessageRef(thread=thread(), id="0"), quoted=(BOBS,))

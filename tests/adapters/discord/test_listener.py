@@ -277,7 +277,7 @@ async def test_what_is_no_message_is_not_heard(server: DiscordServer, place: Pla
 
 
 async def test_bystanders_in_a_thread_of_the_bot_are_left_alone(server: DiscordServer, place: Place) -> None:
-    """Who has asked there needs no question mark; only messages that mention nobody are looked up."""
+    """Who has asked there needs no question mark; what is answered beside others there is answered by a reply."""
     looked_up: list[str] = []
     bob = server.add_member(place.guild, "Bob")
     thread = server.thread_as(server.bot, server.post_as(place.ada, place.channel, "What is a robot?"), "A robot")
@@ -293,9 +293,12 @@ async def test_bystanders_in_a_thread_of_the_bot_are_left_alone(server: DiscordS
         server.post_as(bob, thread, "And you?", mentions=[place.ada])
         server.post_as(place.ada, thread, "Go on.")
         server.post_as(bob, thread, "What now?", mentions=[server.bot])
-        heard = [(await box.question()).question.text for _ in range(2)]
+        heard = [await box.question() for _ in range(2)]
 
-    assert (heard, looked_up) == (["Go on.", "What now?"], [str(thread.id)] * 2)
+    replies = [asked.address.message if asked.address else None for asked in heard]
+    assert [asked.question.text for asked in heard] == ["Go on.", "What now?"]
+    assert replies == [None, heard[1].message]
+    assert looked_up == [str(thread.id)] * 3
 
 
 async def test_without_a_store_everybody_in_a_thread_of_the_bot_is_heard(server: DiscordServer, place: Place) -> None:

@@ -142,6 +142,21 @@ async def test_newcomers_are_shown_what_they_can_ask_of_what_they_can_search(off
     ]
 
 
+@pytest.mark.promise("documents-apart")
+async def test_no_prompt_names_a_chapter_of_another_community(office: Office) -> None:
+    """Nor one that nobody may read, although these would come first."""
+    office.index, elsewhere = MemoryIndex(), WorkspaceRef(platform="elsewhere", workspace="1")
+    audiences = {"theirs": Audience(communities=frozenset([elsewhere])), "nobodys": Audience(), "own": None}
+    for source, audience in audiences.items():
+        one = passage(source=source, url=f"https://docs.example/{source}", chapter=f"{source}_arms")
+        await office.index.replace(source, one.page_url, [EmbeddedPassage(one, (1.0, 0.0))])
+        await office.index.record(SourceRecord(name=source, audience=audience))
+    async with office.open():
+        seen = await prompted(office, office.ada)
+
+    assert seen == ["What can you do?", "What do the documents say about own arms?"]
+
+
 async def test_prompts_are_pinned_once_and_again_after_they_could_not_be(office: Office) -> None:
     """And anew when there is something else to ask."""
     async with office.open() as commands:
