@@ -26,6 +26,7 @@ from core.community.question_words import (
 )
 
 LONGEST = 2_000  # characters that are looked at; a question that needs more does not end there
+MOST_SENTENCES = 100
 MOST_WORDS_OF_THANKS = 12
 QUESTION_MARKS = "?？؟\u037e՞⸮፧꘏⁇⁈⁉‽﹖︖꛷❓❔\U00011143"
 """Those of all scripts; the Greek one looks like a semicolon, and is written as one."""
@@ -48,14 +49,16 @@ _NAMED = re.compile(
 _GREETED = re.compile(
     r"^(?:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+(?P<name>[^\W\d_][\w'’-]+)", re.IGNORECASE
 )
-_NAMED_LAST = re.compile(r"^[^,]*,\s*(?P<name>[^\W\d_][\w'’-]+)\W*$")
+_NAMED_LAST = re.compile(r"^[^,]*,\s*(?P<name>[^\W\d_](?:['’-]*+\w)++)\W*$")
 _SPOKEN_TO = re.compile(r"(?<!\w)@[^\W\d_][\w.-]*")
 _OPENERS = re.compile(
     r"^(?:(?:so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thanks|thank you|thx|ah|oh|hm+|um+|wait"
     r"|(?:quick |one more |another |next )?question|one more thing|btw|by the way|just wondering|bot|footnote|all|there"
     r"|everyone)[\s,:;.!–—-]+)+"
 )
-_LAUGHTER = re.compile(r"(?:[hjx]+[aeoiае]+){1,40}[hjx]*|k+|l+o+l+|1")
+_SHORT = re.compile(  # laughter and the like, which says nothing; no letter of it can be read in two ways
+    r"[jx]?[aeo]*+h(?:[aeo]*+(?:[jx][aeo]*+)?h)*+[aeo]*|(?:ja)+|k+|l+o+l+|\d*1"
+)
 _TO_ALL = re.compile(  # what documents can tell as well as anybody
     r"^(?:do(?:es)? (?:anyone|anybody|someone|somebody|any of you|you|you guys) (?:here |else |happen to )?know"
     r"|(?:can|could|would) (?:anyone|anybody|someone|somebody|any of you) (?:please |here )?"
@@ -76,15 +79,14 @@ def is_acknowledgement(text: str) -> bool:
     if _is_marked(said) or not _WORD_OF_ANY_SCRIPT.search(said):
         return not _is_marked(said)
     words = [word.replace("’", "'").strip(".") for word in _words(said)]
-    if all(
-        word in ACKNOWLEDGED or re.fullmatch(r"(?:[hjx]?[aeo]*h[aeo]*)+|(?:ja)+|k+|l+o+l+|\d*1", word) for word in words
-    ):
+    if all(word in ACKNOWLEDGED or _SHORT.fullmatch(word) for word in words):
         return True
     if ACKNOWLEDGED_APART.fullmatch(re.sub(r"[\W_]+", "", said)):
         return True
     thanks = any(word in THANKS for word in words) or THANKS_APART.search(said)
-    is_more = COMPLAINT.search(said) or any(_asks(one) for one, _ in _sentences(said))
-    return bool(thanks) and not is_more and len(words) <= MOST_WORDS_OF_THANKS
+    if not thanks or len(words) > MOST_WORDS_OF_THANKS:
+        return False
+    return not (COMPLAINT.search(said) or any(_asks(one) for one, _ in _sentences(said)))
 
 
 def reads_as_question(text: str, *, names: Collection[str] = (), follows_answer: bool = False) -> bool:
@@ -106,6 +108,7 @@ def reads_as_question(text: str, *, names: Collection[str] = (), follows_answer:
 def _said(text: str) -> str:
     """Return the words of a message, without what is quoted, code, addresses and the names of emoji."""
     text = unicodedata.normalize("NFKC", _UNSAID.sub(" ", _QUOTED.sub(" ", text[:LONGEST])).replace("\u037e", "?"))
+    text = text[:LONGEST]  # one character can have become eighteen
     text = text.replace(";", "?") if _GREEK.search(text) else text
     return re.sub(r"[^\S\n]+", " ", text.translate(_PLAIN)).strip()
 
@@ -120,7 +123,7 @@ def _words(text: str) -> list[str]:
 
 def _sentences(said: str) -> Iterator[tuple[str, bool]]:
     """Yield each sentence in small letters, without how it is opened, and whether a question mark ends it."""
-    for found in _SENTENCE.findall(said):
+    for found in _SENTENCE.findall(said)[:MOST_SENTENCES]:
         sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()
         if _WORD_OF_ANY_SCRIPT.search(sentence):
             opened = _OPENERS.sub("", f"{sentence} ").strip() or sentence

@@ -70,7 +70,7 @@ GERMAN = _wording(
 FRENCH = _wording(
     "a au aux avec c ce ces cette d dans de des du elle en est et faire il j je l la le les ma mais me mes moi mon n ne on ou où par pas plus pour qu que qui quoi s sa sans se si son sont sous sur un une y à ça être",
     asks=r"(?:et |mais |alors |ok |bonjour |salut )?(?:comment (?!ça va|tu|allez|vas)\w+|pourquoi \w+|où \w+|quand \w+|combien \w+|quel(?:le)?s? \w+|c['’]est quoi|qu['’]est[ -]ce qu\w*|est[ -]ce qu\w*|que (?:signifie|se passe|faire|veut)|à quoi|peut[ -]on|faut[ -]il|y a[ -]t[ -]il|existe[ -]t[ -]il|puis[ -]je|dois[ -]je)",
-    seeks=r"(?:et |mais |alors |ok |bonjour |salut )?(?:comment (?:je|on|puis|peut|faire|fonctionne|\w*['’]?\w+(?:er|ir|re))|pourquoi (?:\S+ ){3,}\S+|où (?:se trouve\w*|trouver|puis[ -]je|sont|est|peut[ -]on|je (?:trouve|peux)) ?\S*|combien (?:de|coûte|dure) ?\S+|quel(?:le)?s? (?:est|sont|\w+ (?:sont|est|faut|dois))|c['’]est quoi (?:un|une|la différence|le|les|l['’])|qu['’]est[ -]ce qu\w* (?:un|une|c['’]est)|que (?:signifie|se passe|faire)|est[ -]ce qu\S+ .*(?:possible|marche|fonctionne|pris|prend|faut|peut|supporte|compatible)|peut[ -]on|faut[ -]il|y a[ -]t[ -]il (?:une?|des) (?:moyen|limite|option|api|façon)|existe[ -]t[ -]il|puis[ -]je|dois[ -]je)",
+    seeks=r"(?:et |mais |alors |ok |bonjour |salut )?(?:comment (?:je|on|puis|peut|faire|fonctionne|(?:\w*['’])?\w+(?:er|ir|re))|pourquoi (?:\S+ ){3,}\S+|où (?:se trouve\w*|trouver|puis[ -]je|sont|est|peut[ -]on|je (?:trouve|peux)) ?\S*|combien (?:de|coûte|dure) ?\S+|quel(?:le)?s? (?:est|sont|\w+ (?:sont|est|faut|dois))|c['’]est quoi (?:un|une|la différence|le|les|l['’])|qu['’]est[ -]ce qu\w* (?:un|une|c['’]est)|que (?:signifie|se passe|faire)|est[ -]ce qu\S+ .*(?:possible|marche|fonctionne|pris|prend|faut|peut|supporte|compatible)|peut[ -]on|faut[ -]il|y a[ -]t[ -]il (?:une?|des) (?:moyen|limite|option|api|façon)|existe[ -]t[ -]il|puis[ -]je|dois[ -]je)",
     requests=r"(?:peux[ -]tu|tu peux|pouvez[ -]vous|pourrais[ -]tu|pourriez[ -]vous) (?:[\w'’-]+ ){0,5}(?:m['’]|l['’])?(?:expliquer|montrer|donner|décrire|dire|résumer|lister)|(?:explique|expliquez|montre|montrez|donne|donnez|décris|décrivez|résume|résumez|liste)(?:[ -]moi)? \w+|je (?:cherche|voudrais savoir|ne comprends pas)",
     personal=r"tu|te|toi|t['’]\w+|ton|ta|tes|vous|votre|vos|es[ -]tu|as[ -]tu|on se (?:voit|retrouve|capte)|on (?:va|mange|y va)|quelqu['’]un|qui (?:a|est|vient|veut|peut)|les gars|demain|hier|ce soir|week[ -]end|déjeuner|café|ah bon|mdr|ptdr|le bot",
     chatty=r"a (?:dit|marché|fait)|c['’]était|était|s['’]est passé|aujourd['’]hui|maintenant|en ce moment|quelle heure|pour (?:moi|toi|vous)|chez (?:toi|vous|moi)|prof|cours|réunion|salle|train|bus|météo|lundi|tous|tout le monde|mardi|mercredi|jeudi|vendredi|samedi|dimanche|\w+ons[ -]nous",
@@ -143,7 +143,7 @@ GREEK = _wording(
 CHINESE = _wording(
     "",
     asks=r"怎么(?!了|样[？?]?$|回事[？?]?$|会这样)|怎样|如何|什么是|是什么|什么意思|哪里|哪儿|在哪|为什么(?!.{0,1}$)|为何|多少|多久|多长|多大|哪个|哪些|哪种|能不能|可不可以|是否|有没有|什么时候|有什么|区别",
-    seeks=r"怎么(?!了|样|回事|会|还|又|不)\S{2,}|怎样\S{2,}|如何\S{2,}|什么是|是什么(?!东西|意思啊)|什么意思|(?:存放|保存|存储|位于|安装|下载|找到|设置|查看)\S{0,6}(?:哪|什么地方)|(?:哪里|在哪)(?:可以|能|下载|找|看|设置)|为什么\S{6,}|(?:多少|多久|多长|多大)\S{0,8}(?:费|钱|时间|限|保留|有效)|哪些\S{2,}|哪种\S{2,}|(?:能不能|可不可以|可以|能|是否)\S{4,}|(?:支持|包含|需要|提供)\S{2,}吗|区别|最大|最小|默认",
+    seeks=r"怎么(?!了|样|回事|会|还|又|不)\S{2,}|怎样\S{2,}|如何\S{2,}|什么是|是什么(?!东西|意思啊)|什么意思|(?:存放|保存|存储|位于|安装|下载|找到|设置|查看)\S{0,6}(?:哪|什么地方)|(?:哪里|在哪)(?:可以|能|下载|找|看|设置)|为什么\S{6,}|(?:多少|多久|多长|多大)\S{0,8}(?:费|钱|时间|限|保留|有效)|哪些\S{2,}|哪种\S{2,}|(?:能不能|可不可以|可以|能|是否)\S{4,}|(?:支持|包含|需要|提供)\S{2,80}?吗|区别|最大|最小|默认",
     requests=r"(?:请|请你|你能|你可以|能不能|可以)?(?:帮我|给我)?(?:解释|说明|介绍|举个例子|举例|列出|告诉我)",
     personal=r"你|您|大家|谁|咱|我们(?:去|见|吃|约|走|聚)|一起|明天|昨天|今晚|周末|吃饭|午饭|咖啡|真的吗|哈哈|机器人(?:真|好|又)|同学们",
     chatty=r"了吗|过吗|了没|几点|现在|今天|老师|上课|开会|下班|天气|聚|这边|那边|这个吗|那个|刚才|怎么办",
@@ -151,15 +151,15 @@ CHINESE = _wording(
 JAPANESE = _wording(
     "",
     asks=r"どうやって|どうすれば|どうしたら|どのように|方法|とは(?!いえ|思)|何(?:が|を|の|で|です|か|ですか|個|回|時間)|どこ(?:で|に|から|です)|いつ(?:まで|から使|です)|なぜ|どの|どれ|いくつ|いくら|できますか|ありますか|必要ですか|違い|サポートされて|対応して",
-    seeks=r"方法|とは(?!いえ|思)|(?:何|なに|どこ|いつ|なぜ|どの|どれ|いくつ|いくら|どう|どのように)\S*(?:ですか|ますか|でしょうか)|(?:でき|使え|あり|必要|可能|含まれ|対応して|サポートされて)\S*(?:ますか|ですか)|どう(?:やって|すれば|したら)\S{2,}|違いは",
+    seeks=r"方法|とは(?!いえ|思)|(?:何|なに|どこ|いつ|なぜ|どの|どれ|いくつ|いくら|どう|どのように)\S{0,80}?(?:ですか|ますか|でしょうか)|(?:でき|使え|あり|必要|可能|含まれ|対応して|サポートされて)\S{0,80}?(?:ますか|ですか)|どう(?:やって|すれば|したら)\S{2,}|違いは",
     requests=r"教えて(?:ください|下さい|ほしい|$)|もう少し詳しく|説明して|例を(?:見せて|示して|挙げて)|知りたい|まとめて",
-    personal=r"あなた|きみ|君(?:は|も|の)|お前|みんな|皆さん|誰|だれ|\w+(?:さん|くん|ちゃん)(?:は|も|、|の|$)|終わった|来る[？?の]|やった[？?の]|した[？?]|行く[？?の]|行かない|できた[？?]|大丈夫[？?]|明日|昨日|今夜|週末|ランチ|コーヒー|本当[？?に]|マジ|まじ|ボット(?:すご|は|が)|笑$|ｗ|草$|一緒に",
+    personal=r"あなた|きみ|君(?:は|も|の)|お前|みんな|皆さん|誰|だれ|\w(?:さん|くん|ちゃん)(?:は|も|、|の|$)|終わった|来る[？?の]|やった[？?の]|した[？?]|行く[？?の]|行かない|できた[？?]|大丈夫[？?]|明日|昨日|今夜|週末|ランチ|コーヒー|本当[？?に]|マジ|まじ|ボット(?:すご|は|が)|笑$|ｗ|草$|一緒に",
     chatty=r"何時|今日|今(?:は|から|どこ)|先生|授業|会議|集ま|天気|ました[かけ]?|でした|だった|したの|これ(?:は|、|で)|それ(?:は|、|で)",
 )
 KOREAN = _wording(
     "",
     asks=r"어떻게(?! 지내| 생각)|무엇|뭔가요|뭐예요|뭐죠|무슨 (?:뜻|차이|버전|파일)|어디(?:서|에서|에 있)|언제(?:까지| 나오| 마감)|왜 .|어느|어떤|얼마|몇|방법|차이|있나요|되나요|하나요|인가요|가능한가요|필요한가요|건가요|할 수 있",
-    seeks=r"(?:어떻게|무엇|뭐|뭔|무슨|어디|언제|왜|어느|어떤|얼마|몇|지원|가능|포함|필요|있|되|차이|방법)\S*.*(?:나요|가요|습니까|ㅂ니까|인지|는지|예요|죠)[ ?？]*$|방법(?:은|이)?[ ?？]*$|차이(?:는|가)?[ ?？]*$",
+    seeks=r"^(?>.*?(?:어떻게|무엇|뭐|뭔|무슨|어디|언제|왜|어느|어떤|얼마|몇|지원|가능|포함|필요|있|되|차이|방법)).*(?:나요|가요|습니까|ㅂ니까|인지|는지|예요|죠)[ ?？]*$|방법(?:은|이)?[ ?？]*$|차이(?:는|가)?[ ?？]*$",
     requests=r"알려 ?(?:줘|주|달)|설명해|예를 들어|예시|보여 ?(?:줘|주)|정리해|궁금",
     personal=r"(?:^|\s)(?:너|넌|니|네|너희|니가|네가)(?:는|도|가|의|한테)?(?:\s|$)|당신|누구|누가|우리|여러분|다들|[가-힣]{2,4}(?:씨|님)[ ,은는도]|[가-힣]{1,3}[아야],|했어|왔어|갈래|할래|갈까|먹을|됐어|끝났어|내일|어제|오늘 저녁|주말|점심|커피|진짜[?？요]|정말[?？요]|ㅋㅋ|ㅎㅎ|봇이",
     chatty=r"몇 시|오늘|지금|교수님|수업|회의|날씨|(?:만날|볼|갈|할|먹을|살)까|[가-힣](?:았|었|였|했)(?:어|나|니|지|죠|는)|그거|이거",
@@ -174,8 +174,8 @@ ARABIC = _wording(
 )
 HINDI = _wording(
     "",
-    asks=r"कैसे (?!हो|हैं)|क्या है|क्या होता|क्या होगा|क्या मतलब|कहाँ (?!हो)|कहां (?!हो)|कब (?:तक|है|होगा|आएगा)|क्यों (?:नहीं|होता|हो|है|आता|आ)|कौन ?-?स[ाीे]|कितन|किस (?:फ|व|त)|क्या .*(?:सकता|सकते|सकती|ज़रूरी|जरूरी|सपोर्ट)|क्या फर्क|अंतर",
-    seeks=r"कैसे (?!हो|हैं|था|थे|रह)\S+|क्या (?:है|होता|होती|मतलब|फर्क)|क्या होगा (?:अगर|यदि)|कहाँ (?:से|पर|सेव|मिल|रख|स्टोर)|कहां (?:से|पर|सेव|मिल|रख|स्टोर)|कब तक|क्यों (?:\S+ ){1,}\S+|कौन ?-?स[ाीे] .*(?:सपोर्ट|फ|ज़रूरी|जरूरी|वर्ज)|कितन[ाीे] .*(?:सकत|लगत|चाहिए|होत|है)|अंतर|क्या .*(?:सकता|सकते|सकती|ज़रूरी|जरूरी|सपोर्ट|संभव)",
+    asks=r"कैसे (?!हो|हैं)|क्या है|क्या होता|क्या होगा|क्या मतलब|कहाँ (?!हो)|कहां (?!हो)|कब (?:तक|है|होगा|आएगा)|क्यों (?:नहीं|होता|हो|है|आता|आ)|कौन ?-?स[ाीे]|कितन|किस (?:फ|व|त)|^(?>.*?क्या ).*(?:सकता|सकते|सकती|ज़रूरी|जरूरी|सपोर्ट)|क्या फर्क|अंतर",
+    seeks=r"कैसे (?!हो|हैं|था|थे|रह)\S+|क्या (?:है|होता|होती|मतलब|फर्क)|क्या होगा (?:अगर|यदि)|कहाँ (?:से|पर|सेव|मिल|रख|स्टोर)|कहां (?:से|पर|सेव|मिल|रख|स्टोर)|कब तक|क्यों (?:\S+ ){1,}\S+|^(?>.*?कौन ?-?स[ाीे] ).*(?:सपोर्ट|फ|ज़रूरी|जरूरी|वर्ज)|^(?>.*?कितन[ाीे] ).*(?:सकत|लगत|चाहिए|होत|है)|अंतर|^(?>.*?क्या ).*(?:सकता|सकते|सकती|ज़रूरी|जरूरी|सपोर्ट|संभव)",
     requests=r"समझाओ|समझाइए|समझाएं|बताओ|बताइए|बताएं|उदाहरण|जानना (?:है|चाहता|चाहती)",
     personal=r"तुम|तू |तेर[ाीे]|आपने|आपक[ाीे]|आप (?:आ|क्या|कब|कहाँ)|कौन (?!सा|सी|से|-)|किसी(?:ने| को| के)|भाई|यार|दोस्त|हम लोग|चलो|कल |आज रात|वीकेंड|खाना|चाय|सच में|सच्ची|हाहा|बॉट",
     chatty=r"बजे|मिलना|मिलते|मिलेंगे|आज |अभी|सर |मैम|क्लास|लेक्चर|मीटिंग|मौसम|हुआ|हुई|गया|गई|किया|(?<!\S)(?:था|थी|थे)(?!\S)",
@@ -216,13 +216,13 @@ ACKNOWLEDGED = THANKS | _words(
 """Words that take note of something, of which a whole message can consist."""
 THANKS_APART = re.compile(r"谢谢|多谢|感谢|ありがと|助かりま|감사|고마워|고맙|ขอบคุณ")
 ACKNOWLEDGED_APART = re.compile(
-    r"(?:谢谢|多谢|感谢|非常|你们?|您|大家|啦|了|哈|好的?|嗯|收到|明白|懂|可以|行|厉害|太|棒|ありがとう?|ございま(?:す|した)|助かりました|なるほど|了解(?:です|しました)?|はい|わかりました|おけ|すごい|ですね?|感謝|감사(?:합니다|해요)?|고마워요?|고맙습니다|네|넵|예|알겠(?:습니다|어요)|좋(?:아요|네요)|대박|오|ㅋ|ㅎ|정말|진짜)+"
+    r"(?:谢谢|多谢|感谢|非常|你们?|您|大家|啦|了(?:解(?:しました)?)?|哈|好的?|嗯|收到|明白|懂|可以|行|厉害|太|棒|ありがとう?|ございま(?:す|した)|助かりました|なるほど|はい|わかりました|おけ|すごい|ですね?|感謝|감사(?:합니다|해요)?|고마워요?|고맙습니다|네|넵|예|알겠(?:습니다|어요)|좋(?:아요|네요)|대박|오|ㅋ|ㅎ|정말|진짜)++"
 )
 COMPLAINT = re.compile(
     r"(?<!\w)(?:but|still|doesn't|didn't|not|error|fails?|can't|cannot|won't|aber|mais|pero|mas|ma|maar|ale|но|ama)(?!\w)"
 )
 REACTION = re.compile(
-    r"(?:(?:oh|ah|wait|hm+|um|uh|wow|ok|and|so|echt|ach|ah|a|et|y|e|en|и|но|да) )*(?:really|seriously|srsly|for real|what|huh|wtf|eh|right|is it|is that so|is that true|no way|since when|are you sure|you sure|sure|why not|says who|who says|true|and|so what|or|echt|wirklich|im ernst|seit wann|ach ja|stimmt das|vraiment|sérieux|ah bon|depuis quand|en serio|de verdad|desde cuándo|sério|é mesmo|mesmo|davvero|sul serio|da quando|da quando|serio|naprawdę|od kiedy|gerçekten mi|cidden mi|ne zamandan beri|серьёзно|серьезно|правда|с каких пор|αλήθεια|σοβαρά|echt waar|sinds wanneer|真的|是吗|真的吗|真的假的|什么|啊|本当|本当に|ほんと|まじ|マジ|マジで|え|いつから|진짜|진짜요|정말|정말요|حقا|حقًا|منذ متى|सच|सच में|कब से)(?: really| though)?"
+    r"(?:(?:oh|ah|wait|hm+|um|uh|wow|ok|and|so|echt|ach|a|et|y|e|en|и|но|да) )*(?:really|seriously|srsly|for real|what|huh|wtf|eh|right|is it|is that so|is that true|no way|since when|are you sure|you sure|sure|why not|says who|who says|true|and|so what|or|echt|wirklich|im ernst|seit wann|ach ja|stimmt das|vraiment|sérieux|ah bon|depuis quand|en serio|de verdad|desde cuándo|sério|é mesmo|mesmo|davvero|sul serio|da quando|serio|naprawdę|od kiedy|gerçekten mi|cidden mi|ne zamandan beri|серьёзно|серьезно|правда|с каких пор|αλήθεια|σοβαρά|echt waar|sinds wanneer|真的|是吗|真的吗|真的假的|什么|啊|本当|本当に|ほんと|まじ|マジ|マジで|え|いつから|진짜|진짜요|정말|정말요|حقا|حقًا|منذ متى|सच|सच में|कब से)(?: really| though)?"
 )
 NOT_NAMES = _words(
     "ok okay hey hi hello hallo so well also sorry thanks danke merci gracias and but yes no yeah anyway btw fyi question quick frage pregunta domanda pergunta vraag pytanie please also now then first second finally again und aber also oui non sí sì bonjour salut ciao hola olá oi hoi cześć hej bot footnote edit update ps note actually basically hmm oh ah wow great nice cool perfect right alright guys all everyone windows linux macos python docker help"

@@ -6,8 +6,9 @@ Times are taken in `make soak` alone: the longer text against the shorter one, i
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -26,15 +27,27 @@ from core.answering.dialect import MARKDOWN, one_line
 from core.answering.markup import read
 from core.answering.prompts import history
 from core.answering.verdict import is_small_talk
+from core.community.addressing import is_acknowledgement, reads_as_question
+from core.community.question_words import (
+    ACKNOWLEDGED,
+    ACKNOWLEDGED_APART,
+    COMPLAINT,
+    NOT_NAMES,
+    REACTION,
+    SCRIPTS,
+    SPACED,
+    THANKS_APART,
+)
 from core.documents.excerpt import excerpt, sentences
 from core.model import Conversation, without_controls
 from tests.answers import PIECES, answered, make_sources, written
 from tests.builders import thread, turn_of
-from tests.portion import WHOLE
+from tests.portion import WHOLE, portion
 
 SHORT, LONG, ROUNDS = 12_000, 24_000, 3
 ALWAYS_QUICK = 0.1  # seconds, below which no ratio means anything
 A_STEP = 0.4  # the same where the longer text may be the first that takes a second message
+A_MESSAGE = 0.25  # seconds, many times what the worst one takes
 MOST = 3.0  # times, where reading everything twice would be four
 MARKS = [
     "`",
@@ -88,6 +101,10 @@ def _weighed(text: str) -> None:
         standing("What is a robot?", Source(1, 1.0, "", found), unit)
 
 
+def _is_asked(text: str, *, follows_answer: bool = False) -> bool:
+    return reads_as_question(text, names=["Kim"], follows_answer=follows_answer)
+
+
 READERS: Mapping[str, Callable[[str], Any]] = {
     "an answer": lambda text: MARKDOWN.write(read(text, make_sources())),
     "a quoted text": lambda text: read(text, Quoted()),
@@ -97,6 +114,8 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "an address": trim_url,
     "unseen characters": without_controls,
     "small talk": is_small_talk,
+    "an acknowledgement": is_acknowledgement,
+    "a question among people": lambda text: (_is_asked(text), _is_asked(text, follows_answer=True)),
     "a title": lambda text: (one_line(text, 120), heading(text, 80)),
     "text on Discord": DISCORD.text,
     "text on Slack": lambda text: (SLACK.text(text), SPOKEN.text(text)),
@@ -112,6 +131,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "messages on Discord": lambda text: DiscordRenderer().whole(answered(text)),
     "messages on Slack": lambda text: SlackRenderer().whole(answered(text)),
 }
+OF_PEOPLE = ("small talk", "an acknowledgement", "a question among people")
 MESSAGES = (READERS["messages on Discord"], READERS["messages on Slack"])
 
 
@@ -140,6 +160,78 @@ def test_twice_the_text_takes_about_twice_the_time(reader: Callable[[str], Any],
     quick = A_STEP if reader in MESSAGES else ALWAYS_QUICK
 
     assert long < quick or long / seconds(reader, beginning, unit, SHORT) < MOST
+
+
+def _patterns() -> Iterator[str]:
+    """Yield whatever people's words are compared with."""
+    for wording in (*SPACED, *(wording for _, wording in SCRIPTS)):
+        each = wording.asks, wording.seeks, wording.requests, wording.personal, wording.chatty, wording.general
+        yield from (pattern.pattern for pattern in each)
+        yield from wording.common
+    yield from (each.pattern for each in (ACKNOWLEDGED_APART, COMPLAINT, REACTION, THANKS_APART))
+    yield from (*ACKNOWLEDGED, *NOT_NAMES)
+
+
+WORDS = sorted({word for pattern in _patterns() for word in re.findall(r"[^\W_]+(?: [^\W_]+)?", pattern)})
+UNHARMED = [  # each of them took seconds once, or could have
+    *["h", "ha", "ah ", "bye ", "ok bot ", "了解です", "몇", "何", "ですか", "さん", "क्या ", "支持", "comment a", "A'"],
+    *[
+        "1。",
+        "a? ",
+        "'",
+        "ja",
+        "k",
+        "lol",
+        "1",
+        "@a",
+        ":a",
+        "`",
+        "```",
+        "a.",
+        "> ",
+        "www.",
+        "hi, ",
+        "A, ",
+        "\ufdfa",
+        "İ",
+    ],
+]
+LENGTHS = (36, 60, 120, 2_000, 40_000)  # so that what takes for ever is noticed before it does
+
+
+def _assert_quick(name: str, unit: str, *, beginning: str = "") -> None:
+    for length in LENGTHS:
+        for end in ("q!", " q?"):
+            text = (beginning + unit * (length // len(unit) + 1))[:length] + end
+            begun = time.process_time()
+            READERS[name](text)
+            assert time.process_time() - begun < A_MESSAGE, (name, beginning, unit, length, end)
+
+
+@pytest.mark.parametrize("unit", UNHARMED)
+@pytest.mark.parametrize("name", OF_PEOPLE)
+def test_a_message_of_people_is_read_at_once(name: str, unit: str) -> None:
+    """Whatever it repeats: whoever listens reads every message, and hears nothing meanwhile."""
+    _assert_quick(name, unit)
+
+
+@pytest.mark.parametrize("name", OF_PEOPLE)
+def test_a_message_that_repeats_what_people_say_is_read_at_once(name: str) -> None:
+    """Each word that is looked for in messages can be what somebody repeats."""
+    for word in portion(portion(WORDS)):
+        _assert_quick(name, word)
+        _assert_quick(name, f"{word} ")
+
+
+@pytest.mark.skipif(not WHOLE, reason="it takes time, which a busy machine has not")
+@pytest.mark.parametrize("name", OF_PEOPLE)
+@given(
+    words=st.lists(st.sampled_from([*WORDS, *MARKS]), min_size=2, max_size=5), apart=st.sampled_from(["", " ", ", "])
+)
+@settings(max_examples=2_000, deadline=None)
+def test_a_message_of_any_words_is_read_at_once(name: str, words: list[str], apart: str) -> None:
+    """Also behind a word that is said once."""
+    _assert_quick(name, apart.join(words[1:]) + apart, beginning=words[0] + apart)
 
 
 @pytest.mark.parametrize("unit", [".", "…", "!?", '"'])
