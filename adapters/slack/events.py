@@ -18,7 +18,7 @@ from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
 from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in
 from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer
-from adapters.slack.streaming import Indicator
+from adapters.slack.signs import Indicator
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls

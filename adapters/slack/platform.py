@@ -18,8 +18,9 @@ from adapters.slack.interactions import mrkdwn
 from adapters.slack.people import People
 from adapters.slack.poster import Place, ThreadPoster, remove_orphans
 from adapters.slack.responses import PrivatePoster
+from adapters.slack.signs import Indicator
 from adapters.slack.slash import DIRECT_MESSAGE
-from adapters.slack.streaming import EDITS_APART, POSTS_APART, TITLE, AnswerPoster, Budgets, Indicator
+from adapters.slack.streaming import EDITS_APART, POSTS_APART, TITLE, AnswerPoster, Budgets
 from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved

@@ -33,19 +33,12 @@ from core.model import (
 )
 from tests.fakes.inbox_record import Record
 
-STAGES = {
-    "early": Stage.UNKNOWN,
-    "accepted": Stage.WAITING,
-    "waiting": Stage.WAITING,
-    "running": Stage.RUNNING,
-}
-
 
 class MemoryInbox:
     """Holds questions for the workers of this event loop; *delays* are seconds before further attempts.
 
-    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone; they
-    are counted in `refusals`. `dead` holds what was given up, and `doubts` who feared to have come too late.
+    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone; `refusals` counts these calls.
+    `dead` holds what was given up, and `doubts` who feared to have come too late.
     """
 
     def __init__(self, *, delays: Sequence[float] = (0.0, 0.0)) -> None:
@@ -119,9 +112,7 @@ class MemoryInbox:
 
     async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
         """Look at each."""
-        self._check()
-        found = [self._records.get(each, Record(each)) for each in messages]
-        return [Stage.OVER if one.deleted else STAGES.get(one.state, Stage.OVER) for one in found]
+        return [self._records.get(each, Record(each)).stage for each in messages]
 
     async def kept_for(self) -> Kept:
         """Nothing is ever lost."""

@@ -15,10 +15,18 @@ from core.model import (
     MessageRef,
     Question,
     ReplyAddress,
+    Stage,
     Task,
     Withdrawal,
     WorkspaceRef,
 )
+
+STAGES = {
+    "early": Stage.UNKNOWN,
+    "accepted": Stage.WAITING,
+    "waiting": Stage.WAITING,
+    "running": Stage.RUNNING,
+}
 
 
 @dataclass(eq=False)
@@ -44,6 +52,11 @@ class Record:
     paused: float = 0.0
     anew: bool = False
     cancelled: Cancellation = field(default_factory=Cancellation)
+
+    @property
+    def stage(self) -> Stage:
+        """Say how far it has come; what is deleted is over."""
+        return Stage.OVER if self.deleted else STAGES.get(self.state, Stage.OVER)
 
     def task(self) -> Task:
         """Give out what is to be done."""

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from adapters.slack.poster import Place
-from adapters.slack.streaming import SIGNS, Indicator
+from adapters.slack.signs import SIGNS, Indicator
 from adapters.slack.workspaces import OneWorkspace
 from core.messages import SEARCHING
 from core.model import Progress

@@ -13,7 +13,8 @@ from adapters.slack.api import Denied
 from adapters.slack.people import People
 from adapters.slack.platform import SlackChat
 from adapters.slack.poster import Place
-from adapters.slack.streaming import STARTS, AnswerPoster, Budgets, CallBudget
+from adapters.slack.signs import STARTS, CallBudget
+from adapters.slack.streaming import AnswerPoster, Budgets
 from adapters.slack.workspaces import OneWorkspace
 from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
