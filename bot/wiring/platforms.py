@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -104,12 +104,6 @@ class Platform(ABC):
         moderation = Moderation(stores.policies, forgetting, now=now, budgets=settings.all_budgets)
         admission = admission_of(settings, stores, self._catalogue, members)
         estimate = WaitEstimate(settings.answers_at_once)
-        readers: list[str] = []  # the services that are given what people ask
-        if settings.has_chat_model:
-            where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
-            readers.append(f"the chat model {settings.openai_model} ({where})")
-        if settings.cohere_key is not None:
-            readers.append("Cohere")
         return ChatServices(
             name=self.name,
             inbox=inbox,
@@ -129,7 +123,7 @@ class Platform(ABC):
             waits=Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, now=now),
             reads_all=self._reads_all,
             terms=settings.terms,
-            practices=Practices(settings.conversation_hours, services=tuple(readers)),
+            practices=Practices(settings.conversation_hours, services=tuple(_readers(settings))),
             now=now,
             observer=self._observer,
         )
@@ -175,3 +169,14 @@ class TimedSurface:
 
         async with aclosing(timed()) as passed_on:
             return await self._reply(claim, passed_on)
+
+
+def _readers(settings: Settings) -> Iterator[str]:
+    """Yield the services that are given what people ask."""
+    first, second = settings.openai_url, settings.openai_fallback_url or settings.openai_url
+    if settings.has_chat_model:
+        yield f"the chat model {settings.openai_model} ({urlsplit(first).hostname if first else 'OpenAI'})"
+    if settings.openai_fallback_model is not None:
+        yield f"the chat model {settings.openai_fallback_model} ({urlsplit(second).hostname if second else 'OpenAI'})"
+    if settings.cohere_key is not None:
+        yield "Cohere"
