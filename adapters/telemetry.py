@@ -15,6 +15,7 @@ from core.events import (
     CommandsFailed,
     ConnectionLost,
     Event,
+    FellBack,
     LostByStore,
     MemoryFailed,
     Observer,
@@ -23,6 +24,7 @@ from core.events import (
     PossiblyDoubled,
     Retried,
     ServiceFailed,
+    ServiceSaid,
     ServiceSkipped,
     StateChanged,
     TaskFailed,
@@ -33,6 +35,8 @@ _TROUBLES = (
     MemoryFailed
     | Retried
     | ServiceFailed
+    | ServiceSaid
+    | FellBack
     | ServiceSkipped
     | TaskFailed
     | LostByStore

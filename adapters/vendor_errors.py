@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
+from collections.abc import Iterable
 
 
 def is_untrusted(error: BaseException | None) -> bool:
@@ -14,6 +15,9 @@ def is_untrusted(error: BaseException | None) -> bool:
 
 
 LONGEST = 500  # characters of a text that may be a whole page
+LONGEST_DETAIL = 300  # characters of it that an operator reads
+LOOKED_AT = 2_000  # characters of it that are compared with the request, one by one
+ECHO = 8  # so many characters in a row that stand in the request too are an echo of it
 SECRETS = re.compile(
     r"(?i)(//)[^/\s@]+@|(bearer\s+)\S+|([?&](?:api[_-]?)?(?:key|token)=)[^&\s]+|\bsk-\S+"
 )  # in a form that services echo
@@ -33,3 +37,24 @@ def quoted(error: Exception, secret: str, *, said: str | None = None) -> VendorT
     if secret:
         text = text.replace(secret, "…")
     return VendorText(SECRETS.sub(r"\1\2\3…", text)[:LONGEST])
+
+
+def without_echo(text: str, sent: Iterable[str], *, longest: int = LONGEST_DETAIL) -> str:
+    """Return what a vendor said on one line, with "…" for what stood in what was *sent*, and of a bounded length.
+
+    A run that is shorter than eight characters is nobody's words. What is sent has to be there in each form in which
+    it may come back, such as with its escapes.
+    """
+    text, everything = " ".join(text[:LOOKED_AT].split()), "\0".join(sent)
+    kept, at = list[str](), 0
+    while at < len(text):
+        end = at + ECHO
+        if end > len(text) or text[at:end] not in everything:
+            kept.append(text[at])
+            at += 1
+            continue
+        while end < len(text) and text[at : end + 1] in everything:
+            end += 1
+        kept.append("…")
+        at = end
+    return SECRETS.sub(r"\1\2\3…", re.sub(r"…[\s…]*…", "…", "".join(kept)))[:longest]

@@ -19,6 +19,7 @@ from core.events import (
     Connected,
     ConnectionLost,
     Event,
+    FellBack,
     LostByStore,
     MemoryFailed,
     Passed,
@@ -61,6 +62,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "service_retries": ("Calls to a service that were retried.", ("service",)),
     "service_failures": ("Calls to a service that failed.", ("service",)),
+    "fallbacks": ("Calls that a second service answered, as the first one was not there.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
     "lost_by_store": ("Questions that the data store lost while they were answered.", ("platform",)),
     "answers_assumed": (
@@ -155,6 +157,7 @@ class Metrics:
             MemoryFailed: lambda event: self._add("memory_failures", event.doing),
             Retried: lambda event: self._add("service_retries", event.service),
             ServiceFailed: lambda event: self._add("service_failures", event.service),
+            FellBack: lambda event: self._add("fallbacks", event.service),
             ServiceSkipped: lambda event: self._skipped.labels(event.service).set(1),
             ServiceBack: lambda event: self._skipped.labels(event.service).set(0),
             CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),

@@ -22,14 +22,17 @@ FootnoteError
     └── LeaseLost               another worker goes on with the question
 
 Messages are sentences for a person and say what to do; those of `PostingFailed` are a word or two for the log. They
-never quote a vendor's error text, which may hold secrets or addresses; that text stays in `__cause__`.
+never quote a vendor's error text, which may hold secrets, addresses or what people wrote. Where the operator needs that
+text, it is in `detail`, for the log and the doctor alone: short, and without anything that stood in the request.
 """
 
 from __future__ import annotations
 
 
 class FootnoteError(Exception):
-    """The root of all errors that the product raises on purpose."""
+    """The root of all errors that the product raises on purpose; `detail` is what a vendor said, for the operator."""
+
+    detail: str = ""
 
 
 class InvalidInput(FootnoteError):
@@ -58,7 +61,17 @@ class Unavailable(FootnoteError):
 
 
 class ModelUnavailable(Unavailable):
-    """The chat model gave no complete answer within its retries."""
+    """The chat model gave no complete answer within its retries.
+
+    It asks to be left alone for `wait` seconds, where it said so. `is_final` where the request itself is to blame, so
+    that another model would not answer it either.
+    """
+
+    def __init__(self, message: str, *, wait: float | None = None, is_final: bool = False) -> None:
+        """Keep what else is known beside the sentence for a person."""
+        super().__init__(message)
+        self.wait = wait
+        self.is_final = is_final
 
 
 class PromptTooLong(ModelUnavailable):
@@ -69,7 +82,7 @@ class PromptTooLong(ModelUnavailable):
 
     def __init__(self, message: str, *, limit: int | None = None) -> None:
         """Keep the *limit* beside the sentence for a person."""
-        super().__init__(message)
+        super().__init__(message, is_final=True)
         self.limit = limit
 
 

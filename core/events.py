@@ -160,6 +160,25 @@ class ServiceFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceSaid:
+    """What a service said as it refused something or failed, for the operator alone: its code, its type and its words.
+
+    Nothing that stood in the request is in it, so that no message and no passage gets into a log.
+    """
+
+    service: Service
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class FellBack:
+    """A second service does the work of one that is not there, for the reason in our own words."""
+
+    service: Service
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ServiceSkipped:
     """A service failed again and again, so that it is left alone until one call has gone through; said once."""
 
@@ -297,6 +316,8 @@ Event: TypeAlias = (
     | MemoryFailed
     | Retried
     | ServiceFailed
+    | ServiceSaid
+    | FellBack
     | ServiceSkipped
     | ServiceBack
     | TaskFailed

@@ -5,10 +5,11 @@ Of the environment, only what belongs to the machine counts: its proxies and its
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -18,11 +19,17 @@ if TYPE_CHECKING:
 OFFICIAL = "https://api.openai.com/v1"
 NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
 READ_AHEAD = 64  # bytes
+CHAT = "/chat/completions"
+AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+CLASSIC = "/openai/deployments/"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAILimits:
-    """How many tokens to ask for, and seconds to wait for a connection, the next piece of an answer, and all of it.
+    """How many tokens to ask for, how many the model reads, and seconds to wait.
+
+    They are those for a connection, for the *first* piece of an answer, for which a model that has to be loaded needs
+    minutes, between two pieces, and for the *whole*; comments that keep a line open are pieces too.
 
     Between two pieces it rests for an *interval* for each answer that is written at the time, so that what comes
     meanwhile is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are
@@ -30,23 +37,54 @@ class OpenAILimits:
     """
 
     tokens: int | None = None
+    context: int | None = None
     connect: float = 5.0
-    read: float = 30.0
+    first: float = 300.0
+    read: float = 120.0
     whole: float = 900.0
     interval: float = 0.0
     longest_interval: float = 0.7
 
 
-def connect(api_key: str, base_url: str | None, limits: OpenAILimits) -> AsyncOpenAI:
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where requests go: the address in front of the path, what stands behind it, and how the key is sent."""
+
+    base_url: str
+    query: Mapping[str, str]
+    headers: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, base_url: str | None, model: str, api_key: str) -> Endpoint:
+        """Read an address as people copy it; Azure's classic one names the model and a version of the interface.
+
+        A login in it is left out: the key is sent in its place, and both cannot be.
+        """
+        from openai import Omit
+
+        parts = urlsplit(base_url or OFFICIAL)
+        path = parts.path.rstrip("/").removesuffix(CHAT)
+        query = dict(parse_qsl(parts.query))
+        if (parts.hostname or "").endswith(AZURE) and not path:
+            path = "/openai" if "api-version" in query else "/openai/v1"
+        if "api-version" in query and path.endswith("/openai"):
+            path = f"{path}/deployments/{quote(model, safe='')}"
+        is_classic = CLASSIC in path
+        headers: dict[str, Any] = {"api-key": api_key, "Authorization": Omit()} if is_classic and api_key else {}
+        where = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path, query="", fragment="")
+        return cls(where.geturl(), query, headers)
+
+
+def connect(api_key: str, base_url: str | None, limits: OpenAILimits, *, model: str) -> AsyncOpenAI:
     """Return a client that connects when it is first used, and repeats nothing by itself.
 
-    A login in the address is left out: the key is sent in its place, and both cannot be.
+    How long it may be silent is nothing that it knows: each answer has a time of its own.
     """
     from httpx2 import Timeout
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    parts = urlsplit(base_url or OFFICIAL)
-    timeout = Timeout(limits.read, connect=limits.connect)
+    endpoint = Endpoint.of(base_url, model, api_key)
+    timeout = Timeout(None, connect=limits.connect)
     http = DefaultAioHttpClient(timeout=timeout)
     if limits.interval:
         _leave_to_the_system(http)
@@ -56,7 +94,8 @@ def connect(api_key: str, base_url: str | None, limits: OpenAILimits) -> AsyncOp
         organization="",
         project="",
         webhook_secret="",
-        base_url=parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(),
+        base_url=endpoint.base_url,
+        default_query=endpoint.query,
         timeout=timeout,
         max_retries=0,
         http_client=http,
@@ -64,7 +103,7 @@ def connect(api_key: str, base_url: str | None, limits: OpenAILimits) -> AsyncOp
     # Empty values keep the environment's out, but would be sent as empty headers.
     client.organization = None
     client.project = None
-    client._custom_headers = {}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public keeps OPENAI_CUSTOM_HEADERS out
+    client._custom_headers = endpoint.headers  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public keeps OPENAI_CUSTOM_HEADERS out
     return client
 
 

@@ -2,65 +2,97 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from adapters.retry import Skipped, Transient, retry_after
+from adapters.openai.refusals import (
+    BrokenAnswer,
+    EndlessAnswer,
+    ServiceRefusal,
+    ToolSlip,
+    WebPage,
+    Withheld,
+    refusal_of,
+)
+from adapters.retry import Skipped, Transient
 from adapters.vendor_errors import is_untrusted
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
 
 WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
 FORBIDDEN = "The key may not use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
 UNKNOWN_MODEL = "The chat model {model!r} is not known at this address. Check OPENAI_MODEL and OPENAI_BASE_URL."
 NO_CREDIT = "The account of the chat model has no credit left. Top it up, or use another OPENAI_API_KEY."
-TOO_LONG = "The conversation is too long for the chat model {model!r}. Set OPENAI_MODEL to one that reads more."
+TOO_LONG = (
+    "The conversation is too long for the chat model {model!r}. Set OPENAI_CONTEXT_TOKENS to what it reads, or "
+    "OPENAI_MODEL to one that reads more."
+)
 REFUSED = (
     "The chat model's service refused the request. Check OPENAI_MODEL, its name and that it can call tools, and "
     "OPENAI_BASE_URL."
 )
+WITHHELD = "The chat model's service held the answer back for what is in it, or in the question (a content filter)."
 PAGE = "A web page came in place of the chat model's answer. Try again in a moment, or check OPENAI_BASE_URL."
-BUSY = "The chat model's service has too much to do. Try again in a moment."
+BUSY = "The chat model's service has too much to do. Try again in {}."
 FAILED = "The chat model's service failed. Try again in a moment."
 UNREACHABLE = "The chat model's service cannot be reached. Try again in a moment, or check OPENAI_BASE_URL."
 CERTIFICATE = (
     "The certificate of the chat model's service is not trusted. Check OPENAI_BASE_URL and the system's certificates."
 )
-SLOW = "The chat model's service did not answer in time. Try again in a moment."
+SLOW = (
+    "The chat model's service did not answer in time. Try again in a moment, or set OPENAI_FIRST_SECONDS or "
+    "OPENAI_SECONDS to more."
+)
 BROKEN = "The chat model's service gave no complete answer. Try again in a moment."
 
 LASTING: Mapping[int | str, str] = {
     401: WRONG_KEY,
+    402: NO_CREDIT,
     403: FORBIDDEN,
     404: UNKNOWN_MODEL,
+    410: UNKNOWN_MODEL,
     "model_not_found": UNKNOWN_MODEL,
+    "model_decommissioned": UNKNOWN_MODEL,
     "insufficient_quota": NO_CREDIT,
-    "context_length_exceeded": TOO_LONG,
+    "exceeded_current_quota_error": NO_CREDIT,
 }
-WORDS = {"api key not valid": WRONG_KEY, "maximum context length": TOO_LONG}  # of Gemini and of vLLM
+TOO_MANY, UNAVAILABLE, OVERLOADED = 429, 503, 529
+BUSY_STATUSES = frozenset({TOO_MANY, UNAVAILABLE, OVERLOADED})
+PASSING = frozenset({408, 409, TOO_MANY})
+SLIP = "tool_use_failed"
+FILTERS = ("content_filter", "content management policy")
 
 
-class BrokenAnswer(Exception):
-    """What came is no answer; `str` says in a few words why."""
+class Paused(Exception):
+    """The service wants to be left alone for so many seconds, and nobody asks it meanwhile."""
 
-
-class WebPage(BrokenAnswer):
-    """What came is for people: somebody else lives there, or a gateway on the way has something to say."""
-
-
-class EndlessAnswer(BrokenAnswer):
-    """What comes is larger or takes longer than any answer; another one would be no shorter."""
+    def __init__(self, wait: float) -> None:
+        """Keep the seconds."""
+        super().__init__("a pause")
+        self.wait = wait
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure as people and retries want it; `lasting` when only an operator can end it, or probably so."""
+    """A failure as people and retries want it.
+
+    It is `passing` where a later call may work, and `lasting` when only an operator can end it, or probably so. It is
+    not met `again` at once by whoever was given all the time that there is. A `slip` is the model's own. One that
+    `is_final` would be met by another model too, such as a prompt that `is_long`.
+    """
 
     sentence: str
     passing: Transient | None = None
     lasting: bool = False
+    again: bool = True
+    is_slip: bool = False
+    is_final: bool = False
+    is_long: bool = False
+    is_busy: bool = False
+
+    @property
+    def wait(self) -> float | None:
+        """The seconds for which the service wants to be left alone, if it said so."""
+        return self.passing.wait if self.passing else None
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -77,6 +109,7 @@ def failures() -> tuple[type[Exception], ...]:
         ClientError,
         BrokenAnswer,
         Skipped,
+        Paused,
         ValueError,
         RecursionError,
         OSError,
@@ -87,36 +120,67 @@ def diagnose(error: Exception, model: str) -> Failure:
     """Find out what a failure means."""
     from aiohttp import ClientError
     from httpx2 import HTTPError
-    from openai import APIConnectionError, APIStatusError
+    from openai import APIConnectionError
 
+    if (refusal := refusal_of(error)) and (found := _of_words(refusal, model) or _of_status(refusal)):
+        return found
     match error:
-        case Skipped():
-            return Failure(str(error))
-        case APIStatusError():
-            return _of_status(error, model)
+        case Skipped() | Paused():
+            wait = error.wait if isinstance(error, Paused) else None
+            says, passing = (busy(wait), Transient("a pause", wait)) if wait else (str(error), None)
+            return Failure(says, passing, again=False, is_busy=True)
         case APIConnectionError() | HTTPError() | ClientError() | OSError():
             return _of_connection(error)
         case BrokenAnswer():
-            is_page, passing = isinstance(error, WebPage), Transient(str(error))
-            return Failure(PAGE if is_page else BROKEN, None if isinstance(error, EndlessAnswer) else passing, is_page)
-        case ValueError() | RecursionError():
-            return Failure(BROKEN, Transient("an event that is no JSON"))
+            return _of_answer(error)
         case _:
-            return Failure(FAILED, Transient("an error in place of an answer"))
+            is_json = isinstance(error, ValueError | RecursionError)
+            reason = "an event that is no JSON" if is_json else "an error in place of an answer"
+            return Failure(BROKEN if is_json else FAILED, Transient(reason))
 
 
-def _of_status(error: APIStatusError, model: str) -> Failure:
-    status = error.status_code
-    sentence = LASTING.get(status) or LASTING.get(error.code or "")
-    if sentence is None and status == 400:  # noqa: PLR2004 - a bad request, of which only the words say what was bad
-        text = error.response.text.lower()
-        sentence = next((says for words, says in WORDS.items() if words in text), None)
-    if sentence is not None:
-        return Failure(sentence.format(model=model), lasting=True)
-    if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - all of the server's own failures
-        pause = retry_after(error.response.headers)
-        return Failure(BUSY if status == 429 else FAILED, Transient(f"status {status}", pause))  # noqa: PLR2004 - the status of a rate limit
-    return Failure(REFUSED, lasting=True)
+def busy(wait: float | None) -> str:
+    """Return the sentence for a service that wants to be left alone for so many seconds, as far as it is known."""
+    return BUSY.format("a moment" if wait is None or wait < 1 else f"{math.ceil(wait)} seconds")
+
+
+def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
+    """Return what a service means where its words or its code say so."""
+    text = refusal.text.lower()
+    if refusal.is_about_length:
+        return Failure(TOO_LONG.format(model=model), lasting=True, is_final=True, is_long=True)
+    if SLIP in (refusal.code, refusal.kind):
+        return Failure(BROKEN, Transient("a failed tool call"), is_slip=True)
+    if refusal.status in {None, 400, 403, 422} and any(each in text for each in FILTERS):
+        return Failure(WITHHELD, is_final=True)
+    sentence = next(
+        (LASTING[each] for each in (refusal.status or 0, refusal.code, refusal.kind) if each in LASTING), None
+    )
+    if sentence is None and "api key not valid" in text:  # as Gemini says it, with a 400
+        sentence = WRONG_KEY
+    return Failure(sentence.format(model=model), lasting=True) if sentence else None
+
+
+def _of_status(refusal: ServiceRefusal) -> Failure | None:
+    status = refusal.status
+    if status is None:
+        return None
+    if status in PASSING or status >= 500:  # noqa: PLR2004 - all of the server's own failures
+        sentence = busy(refusal.wait) if status == TOO_MANY else FAILED
+        return Failure(sentence, Transient(f"status {status}", refusal.wait), is_busy=status in BUSY_STATUSES)
+    return Failure(REFUSED, lasting=True, is_final=True)
+
+
+def _of_answer(error: BrokenAnswer) -> Failure:
+    match error:
+        case WebPage():
+            return Failure(PAGE, Transient(str(error)), lasting=True)
+        case EndlessAnswer():
+            return Failure(BROKEN, is_final=True)
+        case Withheld():
+            return Failure(WITHHELD, is_final=True)
+        case _:
+            return Failure(BROKEN, Transient(str(error)), is_slip=isinstance(error, ToolSlip))
 
 
 def _of_connection(error: Exception) -> Failure:
@@ -125,5 +189,5 @@ def _of_connection(error: Exception) -> Failure:
     if is_untrusted(error):
         return Failure(CERTIFICATE, lasting=True)
     if isinstance(error, ReadTimeout | TimeoutError) or isinstance(error.__cause__, ReadTimeout):
-        return Failure(SLOW, Transient("timed out"))
+        return Failure(SLOW, Transient("timed out"), again=False)
     return Failure(UNREACHABLE, Transient("no connection"))

@@ -105,15 +105,20 @@ def _slips() -> list[Finding]:
 
 
 async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
-    """Look twice, since the first time loads libraries and connects; an error's sentence says what to do."""
+    """Look twice, since the first time loads libraries and connects; an error's sentence says what to do.
+
+    What works less well is not looked at again, as it may be slow.
+    """
     todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
     try:
         async with asyncio.timeout(within):
-            await check.look()
-            start = time.monotonic()
             says = await check.look()
+            start = time.monotonic()
+            if not isinstance(says, Advice):
+                says = await check.look()
     except FootnoteError as error:
-        return Finding(Sign.WRONG, check.name, str(error))
+        detail = f" It said: {error.detail}" if error.detail else ""
+        return Finding(Sign.WRONG, check.name, f"{error}{detail}")
     except TimeoutError:
         return Finding(Sign.WRONG, check.name, f"It did not answer within {within:g} seconds. {todo}")
     except Exception as mistake:  # noqa: BLE001 - one odd answer keeps nobody from looking at the rest

@@ -127,6 +127,10 @@ def revealed(value: SecretStr | None) -> str | None:
     return None if value is None else value.get_secret_value()
 
 
+NO_FALLBACK_MODEL = "The chat model that takes over has no name. Set OPENAI_FALLBACK_MODEL too."
+NO_FIRST_MODEL = "OPENAI_FALLBACK_MODEL takes over from a first chat model. Set OPENAI_API_KEY or OPENAI_BASE_URL too."
+
+
 class ServiceSettings(BaseSettings):
     """A chat model, Cohere, a Qdrant server and a Redis server."""
 
@@ -139,9 +143,21 @@ class ServiceSettings(BaseSettings):
     """The chat model, by the name that its service gives it."""
     openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
     """The most tokens that the chat model may write at once, thoughts included. What is cut off says so."""
+    openai_context_tokens: int | None = setting("OPENAI_CONTEXT_TOKENS", None, ge=1_024)
+    """The most tokens that the chat model reads and writes together. Without it, what its service says counts."""
+    openai_first_seconds: float = setting("OPENAI_FIRST_SECONDS", 300, ge=1, le=86_400)
+    """How long the chat model may take to begin to answer. One that has to be loaded first may need minutes."""
     openai_seconds: float = setting("OPENAI_SECONDS", 120, ge=1, le=86_400)
-    """How long the chat model may be silent, before its first word and later. One that has to be loaded first may need
-    minutes."""
+    """How long the chat model may be silent once it has begun."""
+    openai_whole_seconds: float = setting("OPENAI_WHOLE_SECONDS", 900, ge=1, le=86_400)
+    """How long the chat model may take for one turn in all."""
+    openai_fallback_model: str | None = setting("OPENAI_FALLBACK_MODEL", None)
+    """A second chat model, which answers while the first one is away, has too much to do or is gone. Without it, none
+    does."""
+    openai_fallback_url: Address | None = setting("OPENAI_FALLBACK_BASE_URL", None)
+    """The service of the second chat model. Without it, that of the first one."""
+    openai_fallback_key: Key | None = setting("OPENAI_FALLBACK_API_KEY", None)
+    """The key for the second chat model. Without it, that of the first one where both have the same service."""
     price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False)
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""
@@ -185,6 +201,13 @@ class ServiceSettings(BaseSettings):
     def has_chat_model(self) -> bool:
         """Whether a service writes the answers; local ones need an address and no key."""
         return self.openai_key is not None or self.openai_url is not None
+
+    def check_fallback(self) -> None:
+        """Raise `Misconfigured` with one sentence if the settings of the second chat model do not go together."""
+        if self.openai_fallback_model is None and (self.openai_fallback_key or self.openai_fallback_url):
+            raise Misconfigured(NO_FALLBACK_MODEL)
+        if self.openai_fallback_model is not None and not self.has_chat_model:
+            raise Misconfigured(NO_FIRST_MODEL)
 
     @property
     def is_shared(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -129,21 +129,10 @@ class Platform(ABC):
             waits=Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, now=now),
             reads_all=self._reads_all,
             terms=settings.terms,
-            practices=Practices(settings.conversation_hours, services=readers_of(settings)),
+            practices=Practices(settings.conversation_hours, services=tuple(_readers(settings))),
             now=now,
             observer=self._observer,
         )
-
-
-def readers_of(settings: Settings) -> tuple[str, ...]:
-    """Return the services that are given what people ask."""
-    readers: list[str] = []
-    if settings.has_chat_model:
-        where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
-        readers.append(f"the chat model {settings.openai_model} ({where})")
-    if settings.cohere_key is not None:
-        readers.append("Cohere")
-    return tuple(readers)
 
 
 def admission_of(
@@ -186,3 +175,14 @@ class TimedSurface:
 
         async with aclosing(timed()) as passed_on:
             return await self._reply(claim, passed_on)
+
+
+def _readers(settings: Settings) -> Iterator[str]:
+    """Yield the services that are given what people ask."""
+    first, second = settings.openai_url, settings.openai_fallback_url or settings.openai_url
+    if settings.has_chat_model:
+        yield f"the chat model {settings.openai_model} ({urlsplit(first).hostname if first else 'OpenAI'})"
+    if settings.openai_fallback_model is not None:
+        yield f"the chat model {settings.openai_fallback_model} ({urlsplit(second).hostname if second else 'OpenAI'})"
+    if settings.cohere_key is not None:
+        yield "Cohere"

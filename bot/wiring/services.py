@@ -15,7 +15,10 @@ from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from adapters.beside import OwnerClient
+    from adapters.openai import OpenAIChat
 
 
 class Advice(str):
@@ -47,6 +50,7 @@ class RetryTiming:
 
 
 DEFAULT_TIMING = RetryTiming()
+FIRST, SECOND = "chat model", "second chat model"
 
 
 async def load_ahead(settings: Settings) -> None:
@@ -84,22 +88,43 @@ class Services:
 
             self.checks.insert(0, Check("chat model", look))
             return ExtractiveModel(embedder)
-        from adapters.openai import OpenAIChat
-        from adapters.openai.client import OpenAILimits
+        settings.check_fallback()
+        first = self._chat(FIRST, settings.openai_model, settings.openai_url, settings.openai_key, "OPENAI_BASE_URL")
+        if settings.openai_fallback_model is None:
+            return first
+        from adapters.openai import FallbackChat
 
-        model = OpenAIChat(
-            settings.openai_model,
-            api_key=revealed(settings.openai_key) or "",
-            base_url=settings.openai_url,
-            retries=self._retries(SERVICE),
-            limits=OpenAILimits(
-                tokens=settings.openai_max_tokens, read=settings.openai_seconds, interval=self._timing.interval
-            ),
-            observer=self._observer,
+        url, key = settings.openai_fallback_url, settings.openai_fallback_key
+        if url is None:  # nobody else is given the first one's key
+            url, key = settings.openai_url, key or settings.openai_key
+        second = self._chat(SECOND, settings.openai_fallback_model, url, key, "OPENAI_FALLBACK_BASE_URL")
+        return FallbackChat(first, second, self._observer)
+
+    def _chat(self, name: str, model: str, url: str | None, key: SecretStr | None, setting: str) -> OpenAIChat:
+        """Return one model behind an endpoint, at which the doctor looks under a *name*."""
+        from adapters.openai import Degraded, OpenAIChat, OpenAILimits
+
+        settings = self._settings
+        limits = OpenAILimits(
+            tokens=settings.openai_max_tokens,
+            context=settings.openai_context_tokens if name == FIRST else None,
+            first=settings.openai_first_seconds,
+            read=settings.openai_seconds,
+            whole=settings.openai_whole_seconds,
+            interval=self._timing.interval,
         )
-        self._stack.push_async_callback(model.aclose)
-        self.checks.insert(0, Check("chat model", model.check, "OPENAI_BASE_URL"))
-        return model
+        retries = self._retries(SERVICE)
+        chat = OpenAIChat(
+            model, api_key=revealed(key) or "", base_url=url, retries=retries, limits=limits, observer=self._observer
+        )
+
+        async def look() -> str:
+            says = await chat.check()
+            return Advice(says) if isinstance(says, Degraded) else says
+
+        self._stack.push_async_callback(chat.aclose)
+        self.checks.insert(0 if name == FIRST else 1, Check(name, look, setting))
+        return chat
 
     def embedder(self) -> Embedder:
         """Return what makes vectors."""

@@ -95,7 +95,7 @@ async def test_the_doctor_names_every_service(shop: Shop) -> None:
         for name, service in (("chat", world.chat), ("cohere", world.cohere), ("qdrant", world.qdrant))
     }
     assert lines(ended)[1:] == [
-        f"ok  chat model  gpt-4o-mini at 127.0.0.1:{port['chat']}",
+        f"ok  chat model  gpt-4o-mini at 127.0.0.1:{port['chat']}, calls tools",
         f"ok  embedder  embed-v4.0 (1536 dimensions) at 127.0.0.1:{port['cohere']}",
         f"ok  reranker  rerank-v3.5 at 127.0.0.1:{port['cohere']}",
         f"ok  qdrant  Qdrant 1.20.0 at 127.0.0.1:{port['qdrant']}, collection documents: 2 pages",

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from tests.servers.openai_brain import answer_by_itself
 from tests.servers.openai_requests import Refusal, refusal_of, size_of
+from tests.servers.openai_shapes import Rule
 from tests.servers.service import Received, Service, abort
 
 KEY = "sk-test-0123456789abcdef"
@@ -68,7 +69,9 @@ class ChatServer(Service):
 
     Each good request takes the next scripted answer; with none left, the server answers by itself: it searches for the
     question, then quotes what was found. `cuts` decides in which pieces the bytes of a stream are sent, and `pace` how
-    many seconds lie between two of them. What *pauses_before* a piece with these bytes waits until it `goes_on`.
+    many seconds lie between two of them. What *pauses_before* a piece with these bytes waits until it `goes_on`. The
+    `rules` are those of other services, `is_azure` gives it Azure's addresses, and `listed` is what the list of models
+    says of each besides its name.
     """
 
     def __init__(self, *, key: str = KEY, models: Sequence[str] = (MODEL,)) -> None:
@@ -81,6 +84,9 @@ class ChatServer(Service):
         self.reports_usage = True
         self.cuts: Callable[[bytes], Iterable[bytes]] | None = None
         self.pace = 0.0
+        self.rules: list[Rule] = []
+        self.is_azure = False
+        self.listed: dict[str, Any] = {}
         self.pauses_before = b""
         self.goes_on = asyncio.Event()
         self._calls_made = 0
@@ -107,12 +113,20 @@ class ChatServer(Service):
 
     async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
         """Answer as the real service would."""
-        refusal = refusal_of(received, key=self.key, models=self.models, stream_options=self.knows_stream_options)
+        stream_options = self.knows_stream_options
+        refusal = refusal_of(
+            received, key=self.key, models=self.models, stream_options=stream_options, is_azure=self.is_azure
+        )
         if refusal is not None:
             return _refused(refusal)
         if received.method == "GET":
-            data = [{"id": name, "object": "model", "created": CREATED, "owned_by": "test"} for name in self.models]
+            data = [
+                {"id": name, "object": "model", "created": CREATED, "owned_by": "test", **self.listed}
+                for name in self.models
+            ]
             return web.json_response({"object": "list", "data": data})
+        if reply := next((reply for rule in self.rules if (reply := rule(received.body))), None):
+            return web.Response(status=reply.status, body=reply.payload, headers={"Content-Type": "application/json"})
         scripted = self.script.popleft() if self.script else self._own_answer(received.body)
         usage = self._usage(received.body, scripted)
         if self.streams and received.body.get("stream"):

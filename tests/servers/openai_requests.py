@@ -14,6 +14,7 @@ KNOWN_FIELDS = {
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop", "user", "n", "response_format"),
 }
 ROLES = {"system", "developer", "user", "assistant", "tool"}
+CLASSIC = re.compile(r"/openai/deployments/[\w.-]+/(?P<what>chat/completions)\?api-version=[\w-]+")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -33,18 +34,34 @@ def size_of(text: str) -> int:
     return len(text.encode()) // 4 + 1
 
 
-def refusal_of(received: Received, *, key: str, models: Sequence[str], stream_options: bool) -> Refusal | None:
+def refusal_of(
+    received: Received, *, key: str, models: Sequence[str], stream_options: bool, is_azure: bool = False
+) -> Refusal | None:
     """Find the first thing wrong with a request; None if it is good."""
-    given = received.headers.get("Authorization", "").removeprefix("Bearer ")
+    given, path = received.headers.get("Authorization", "").removeprefix("Bearer "), received.path
+    if is_azure:
+        given, path = _at_azure(received)
     if given != key:
         return Refusal(f"Incorrect API key provided: {given}.", 401, code="invalid_api_key")
-    match received.method, received.path:
+    match received.method, path:
         case "GET", "/v1/models":
             return None
         case "POST", "/v1/chat/completions":
             return next(_problems(received.body, models, stream_options=stream_options), None)
         case method, path:
             return Refusal(f"Invalid URL ({method} {path})", 404)
+
+
+def _at_azure(received: Received) -> tuple[str, str]:
+    """Return the key and the path as OpenAI has them, for Azure's classic address and for its newer one.
+
+    The classic one has the key in a header of its own and takes no other, and a version in the address.
+    """
+    authorization = received.headers.get("Authorization", "")
+    if (found := CLASSIC.fullmatch(received.path)) and not authorization:
+        return received.headers.get("api-key", ""), f"/v1/{found['what']}"
+    is_newer = received.path.startswith("/openai/v1/")
+    return authorization.removeprefix("Bearer "), received.path.removeprefix("/openai") if is_newer else "/nowhere"
 
 
 def _problems(raw: object, models: Sequence[str], *, stream_options: bool) -> Iterator[Refusal]:

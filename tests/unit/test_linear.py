@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from adapters.chat.dialect import heading
 from adapters.discord.dialect import DISCORD, DiscordRenderer
 from adapters.extractive.quotes import Source, standing, units
-from adapters.openai.reading import MOST_ARGUMENTS, Reading, Thoughts
+from adapters.openai.calls import MOST_ARGUMENTS, begins_call, written_calls
+from adapters.openai.reading import Reading
+from adapters.openai.thoughts import Opening, thoughts_end
 from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
 from adapters.slack.events import words
 from core.answering.citations import Quoted, selected_text, trim_url
@@ -126,7 +128,9 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "what a quote is about": _weighed,
     "a message of Slack": words,
     "an event of a stream": lambda text: Reading("m", ()).read(text.encode(errors="replace")),
-    "thoughts": lambda text: Thoughts().without("<think>a</think>" * (len(text) // 16) + text),
+    "thoughts": lambda text: Opening(("look_up",)).shown("<think>a</think>" * (len(text) // 16) + text),
+    "thoughts that nothing opens": lambda text: (Opening(is_heard=True).shown(text), thoughts_end(text)),
+    "a call in words": lambda text: (begins_call(text, ("look_up",)), written_calls(text, ("look_up",))),
     "calls of tools": lambda text: Reading("m", ()).read(_calls(text)),
     "messages on Discord": lambda text: DiscordRenderer().whole(answered(text)),
     "messages on Slack": lambda text: SlackRenderer().whole(answered(text)),

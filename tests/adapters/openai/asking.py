@@ -11,8 +11,8 @@ from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSp
 from tests.servers.openai import KEY, MODEL, ChatServer
 
 QUICK = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
-PATIENT = OpenAILimits(connect=5.0, read=30.0)
-IMPATIENT = OpenAILimits(connect=5.0, read=0.6)
+PATIENT = OpenAILimits(connect=5.0, first=30.0, read=30.0)
+IMPATIENT = OpenAILimits(connect=5.0, first=0.6, read=0.6)
 SEARCH = ToolSpec(
     "search_documents",
     "Search the documents.",

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.openai import OpenAIChat
-from core.events import Event
+from core.events import Event, Retried, only
 from tests.adapters.openai.asking import IMPATIENT, PATIENT, model_of
 from tests.servers.openai import ChatServer
 
@@ -21,7 +21,7 @@ async def server() -> AsyncIterator[ChatServer]:
 
 @pytest.fixture
 def events() -> list[Event]:
-    """What the model reported."""
+    """What the model reported of further attempts."""
     return []
 
 
@@ -29,6 +29,6 @@ def events() -> list[Event]:
 async def model(server: ChatServer, events: list[Event], request: pytest.FixtureRequest) -> AsyncIterator[OpenAIChat]:
     """The real client against the server; it has little patience only where a test waits for the end of that."""
     waits = any(word in request.node.name for word in ("time-out", "stalled"))
-    model = model_of(server, limits=IMPATIENT if waits else PATIENT, observer=events.append)
+    model = model_of(server, limits=IMPATIENT if waits else PATIENT, observer=only(events.append, Retried))
     yield model
     await model.aclose()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.servers.openai import DONE, ERROR_EVENT, Cut, End, Forever, Stall, Step, chunk
-from tests.servers.service import Fault, Hang, Reply, Reset
+from tests.servers.openai import DONE, ERROR_EVENT, Cut, End, Step, chunk
+from tests.servers.service import Fault, Reply, Reset
 
 HTML = {"Content-Type": "text/html"}
 EVENTS = {"Content-Type": "text/event-stream"}
@@ -37,7 +37,6 @@ IN_PLACE = {
     "500": InPlace(Reply(500, ERROR_EVENT), "status 500"),
     "503 with a page": InPlace(Reply(503, PAGE, HTML), "status 503"),
     "connection reset": InPlace(Reset(), "no connection"),
-    "time-out before the first byte": InPlace(Hang(), "timed out"),
     "HTML with status 200": InPlace(Reply(200, PAGE, HTML), "a web page in place of an answer"),
     "HTML that is called a stream": InPlace(Reply(200, PAGE, EVENTS), "an answer without an end"),
     "nothing at all": InPlace(Reply(200, "", EVENTS), "an answer without an end"),
@@ -55,12 +54,8 @@ IN_PLACE = {
 }
 IN_THE_MIDDLE = {
     "connection reset": InTheMiddle((Cut(),), "no connection"),
-    "time-out between tokens": InTheMiddle((Stall(),), "timed out"),
-    "time-out among comments": InTheMiddle((Forever(b": still there\n\n"),), "timed out"),
-    "time-out inside of an event": InTheMiddle((Forever(b" "),), "timed out"),
     "cut inside of an event": InTheMiddle((b'data: {"choices": [{"del', Cut()), "no connection"),
     "no finish reason and no [DONE]": InTheMiddle((End(),), "an answer without an end"),
-    "no finish reason": InTheMiddle((DONE,), "an answer without an end"),
     "an error event": InTheMiddle((ERROR_EVENT, DONE), "an error in place of an answer"),
     "an error event of another shape": InTheMiddle(({"error": "overloaded"}, DONE), "an error in place of an answer"),
     "an error as the finish reason": InTheMiddle((chunk({}, finish="error"), DONE), "an error in place of an end"),

@@ -20,8 +20,8 @@ SECRET = "hunter2-planted-0123456789"
 
 async def test_a_good_endpoint_is_named_with_its_model(model: OpenAIChat, server: ChatServer) -> None:
     """One small request proves the address, the key and the model."""
-    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}"
-    assert len(server.received) == 1
+    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
+    assert [one.method for one in server.received] == ["POST", "GET"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ async def test_a_web_page_is_most_likely_a_wrong_address(model: OpenAIChat, serv
 
 async def test_what_may_pass_is_no_mistake_in_the_settings(model: OpenAIChat, server: ChatServer) -> None:
     """A check asks once, because whoever runs it can run it again."""
-    server.broken = Reply(503)
+    server.broken = Reply(500)
     with pytest.raises(ModelUnavailable):
         await model.check()
     assert len(server.received) == 1
@@ -104,7 +104,7 @@ async def test_an_address_with_a_secret_is_named_by_its_host_alone(server: ChatS
     """The key is sent, and the secret is not."""
     address = server.base_url.replace("//", f"//user:{SECRET}@")
     model = OpenAIChat(MODEL, api_key=KEY, base_url=address)
-    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}"
+    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
     await model.aclose()
 
 

@@ -7,10 +7,11 @@ import asyncio
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.openai.chat import SIGNATURES_KEPT, EndpointDialect
+from adapters.openai.dialect import CALLS_KEPT, EndpointDialect
+from adapters.openai.reading import Reading
 from core.errors import ModelUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt
-from tests.adapters.openai.asking import ASKED, ask, turn_of
+from tests.adapters.openai.asking import ASKED, ask, search, turn_of
 from tests.servers.openai import DONE, MODEL, ChatServer, chunk
 from tests.servers.service import Reply
 
@@ -102,6 +103,8 @@ async def test_bad_arguments_are_not_sent_back(model: OpenAIChat, server: ChatSe
 def test_signatures_are_not_kept_forever() -> None:
     """They are needed until the answer is written."""
     dialect = EndpointDialect(MODEL)
-    dialect.remember({f"{number}": SIGNATURE for number in range(SIGNATURES_KEPT + 1)})
-    calls = [dialect.body(with_call(kept), ())["messages"][2]["tool_calls"][0] for kept in ("0", str(SIGNATURES_KEPT))]
+    for number in range(CALLS_KEPT + 1):
+        reading = Reading(MODEL, (), extras={f"{number}": SIGNATURE})
+        dialect.remember(ModelTurn("", (search("x", id=f"{number}"),)), reading)
+    calls = [dialect.body(with_call(kept), ())["messages"][2]["tool_calls"][0] for kept in ("0", str(CALLS_KEPT))]
     assert ["extra_content" in call for call in calls] == [False, True]

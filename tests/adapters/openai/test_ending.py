@@ -8,7 +8,8 @@ import time
 import pytest
 
 from adapters.openai import OpenAIChat, OpenAILimits
-from adapters.openai.reading import LONGEST_EVENT, MOST_ARGUMENTS, MOST_DRAFTS, Reading
+from adapters.openai.calls import MOST_ARGUMENTS, MOST_DRAFTS
+from adapters.openai.reading import LONGEST_EVENT, Reading
 from core.answering.agent import Agent
 from core.errors import ModelUnavailable
 from core.messages import CUT

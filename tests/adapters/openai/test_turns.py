@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.openai.chat import FIRST_WORDS
 from adapters.openai.client import OpenAILimits
+from adapters.openai.connection import FIRST_WORDS
 from core.model import ModelTurn, Prompt, TextDelta, ToolCall, Usage
 from tests.adapters.openai.asking import ASKED, SEARCH, ask, model_of, search, shown, turn_of
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Forever, chunk

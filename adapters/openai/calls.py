@@ -1,0 +1,280 @@
+"""The tool calls of one turn: put together from fragments, or read from the text of a model that writes them there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from uuid import uuid4
+
+from adapters.openai.refusals import BrokenAnswer, EndlessAnswer
+from core.model import ToolCall
+
+MOST_ARGUMENTS = 20_000  # characters of all calls of a turn; a query of 2,000 has at most 12,000 in JSON
+MOST_DRAFTS = 64  # calls of a turn; far more than are ever made
+ENDLESS = "tool calls without an end in sight"
+
+
+@dataclass(slots=True)
+class PartialCall:
+    """A call as far as it has come, or one piece of it; what is missing is empty."""
+
+    index: int | None
+    id: str
+    name: str
+    arguments: list[str]
+    extra: Any
+
+    def ends_before(self, piece: PartialCall) -> bool:
+        """Return whether the piece begins another call, although index or id say that it belongs to this one.
+
+        Some services number every call 0, some repeat the name or change the id with every piece. A piece that names a
+        tool after the arguments are whole begins another call; a piece with neither name nor id never does.
+        """
+        if piece.id and self.id and piece.id != self.id:
+            return bool(piece.name) or is_object("".join(self.arguments))
+        if piece.name and self.name and piece.name != self.name:
+            return any(self.arguments)
+        return bool(piece.name and piece.arguments[0].strip()) and is_object("".join(self.arguments))
+
+
+@dataclass(slots=True)
+class ToolCalls:
+    """The calls of one turn, put together from fragments, which differ from service to service."""
+
+    _drafts: list[PartialCall] = field(default_factory=list[PartialCall])
+    _size: int = 0
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether there is a call, and each has arguments that are complete."""
+        return bool(self._drafts) and all(is_object("".join(draft.arguments)) for draft in self._drafts)
+
+    def add(self, pieces: object) -> None:
+        """Take the `tool_calls` of one event, whatever it is; arguments that came as an object are written out.
+
+        Raises `EndlessAnswer` for more than anybody could want to call.
+        """
+        for raw in cast("list[Any]", pieces) if isinstance(pieces, list) else []:
+            if not isinstance(raw, dict):
+                continue
+            fields = fields_of(raw)
+            function, index = fields_of(fields.get("function")), fields.get("index")
+            arguments = function.get("arguments")
+            if not isinstance(arguments, str):
+                arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+            index, name = index if isinstance(index, int) else None, words_of(function.get("name"))
+            piece = PartialCall(index, words_of(fields.get("id")), name, [arguments], fields.get("extra_content"))
+            self._size += len(arguments) + len(name) + 1
+            if self._size > MOST_ARGUMENTS:
+                raise EndlessAnswer(ENDLESS)
+            newest = reversed(self._drafts)
+            if index is None:
+                last = self._drafts[-1] if self._drafts else None
+                draft = next((each for each in newest if not piece.id or each.id == piece.id), last)
+            else:
+                draft = next((each for each in newest if each.index == index), None)
+            if draft is None or draft.ends_before(piece):
+                if len(self._drafts) == MOST_DRAFTS:  # each piece is looked for among them
+                    raise EndlessAnswer(ENDLESS)
+                self._drafts.append(piece)
+                continue
+            draft.id = draft.id or piece.id
+            draft.name += name if name != draft.name else ""  # one that is repeated is the same
+            draft.arguments += piece.arguments
+            draft.extra = piece.extra or draft.extra
+
+    def finish(self, tools: Sequence[str]) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
+        """Return the calls, each with an id of its own, and what the service wants back with them, by id."""
+        calls: list[ToolCall] = []
+        extras: dict[str, Any] = {}
+        for draft in self._drafts:
+            id_, arguments = draft.id, mended("".join(draft.arguments))
+            if not id_ or any(call.id == id_ for call in calls):
+                id_ = new_id()
+            name = draft.name
+            if not name:  # some services put it into the id, and where there is one tool, it is no other
+                named = [tool for tool in tools if tool in draft.id] or list(tools)
+                if len(named) != 1 or not (draft.id or arguments):
+                    raise BrokenAnswer("a tool call without a name")
+                name = named[0]
+            calls.append(ToolCall(id=id_, name=name, arguments=arguments or "{}"))
+            if draft.extra:
+                extras[id_] = draft.extra
+        return tuple(calls), extras
+
+
+WRAPPERS = (
+    *("<tool_call>", "<|tool_call|>", "<|tool_call_start|>", "<function_call>", "<functioncall>", "<tools>"),
+    *("[TOOL_CALLS]", "<|python_tag|>", "```json", "```tool_call", "```tool_code", "```xml", "```", "["),
+)
+"""What models write in front of a call that should have been none of their words."""
+NAMES = ("name", "tool", "tool_name", "function", "function_name")
+ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "kwargs")
+BESIDE: Mapping[str, Sequence[str]] = {"id": (), "type": ("function", "tool_call", "tool_use")}
+"""What else may stand in front of the name, and what it may be."""
+EXPECTED = frozenset({*NAMES, *ARGUMENTS, *BESIDE})
+_NAME = re.compile(r"[^\w.-]")
+_KEY = re.compile(r'"(\w{1,20})"\s*:\s*')
+_BEGUN_KEY = re.compile(r'(?:"(?:\w{0,20}(?:"\s*(?::\s*)?)?)?)?\Z')
+_TEXT = re.compile(r'"([^"\\]{0,80})("?)')
+_FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?=</function>|<function=|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([\w-]+)>\s*(.*?)\s*(?=</parameter>|<parameter=|\Z)", re.DOTALL)
+_NAMED = re.compile(r"(?:\[TOOL_CALLS\]|to=functions\.)\s*([\w-]+)[^{]*(?=\{)")
+_BRACKET = re.compile(r"[{\[]")
+_FUNCTION_MARK = "<function="
+HEAD = 4_000  # characters in which a call names its tool
+
+
+def begins_call(text: str, tools: Sequence[str]) -> bool | None:
+    """Return whether the beginning of a turn is that of a call of one of the *tools*; None while it may become one.
+
+    Most words and code are told apart from calls by their first characters.
+    """
+    rest, is_marked = text[:HEAD].lstrip(), False
+    while rest:
+        if any(len(mark) > len(rest) and mark.startswith(rest) for mark in WRAPPERS):
+            return None
+        wrapper = next((mark for mark in WRAPPERS if rest.startswith(mark)), None)
+        if wrapper is None:
+            break
+        is_marked = is_marked or wrapper == "[TOOL_CALLS]"
+        rest = rest.removeprefix(wrapper).lstrip()
+    if not rest or (len(rest) < len(_FUNCTION_MARK) and _FUNCTION_MARK.startswith(rest)):
+        return None
+    if rest.startswith("{"):
+        return _names_tool(rest[1:].lstrip(), tools)
+    if rest.startswith(_FUNCTION_MARK):
+        return _is_one(rest[len(_FUNCTION_MARK) :], tools)
+    return is_marked and _is_one(rest, tools)
+
+
+def _is_one(text: str, tools: Sequence[str]) -> bool | None:
+    """Return whether a text begins with the name of a tool; None while it may become one."""
+    name = _NAME.split(text, maxsplit=1)[0]
+    if len(name) < len(text):
+        return name in tools
+    return None if any(tool.startswith(name) for tool in tools) else False
+
+
+def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
+    """Return whether an object names one of the *tools*, of which only the beginning may be there."""
+    while found := _KEY.match(inner):
+        key, rest = found[1], inner[found.end() :]
+        if key not in EXPECTED or not rest:
+            return False if key not in EXPECTED else None
+        if key in ARGUMENTS:
+            return None  # the name may come behind them
+        if key in NAMES:
+            return (
+                _names_tool(rest[1:].lstrip(), tools) if rest[0] == "{" else rest[0] == '"' and _is_one(rest[1:], tools)
+            )
+        text = _TEXT.match(rest)
+        if text is None or not text[2] or (BESIDE[key] and text[1] not in BESIDE[key]):
+            return None if text and not text[2] else False
+        inner = rest[text.end() :].lstrip(" \n\r\t,")
+    return None if _BEGUN_KEY.match(inner) else False
+
+
+def written_calls(text: str, tools: Sequence[str]) -> tuple[ToolCall, ...]:
+    """Return the calls that a text makes; where one of them cannot be read, its tool is given the text as it is."""
+    text = text[-MOST_ARGUMENTS:]
+    calls = [
+        ToolCall(id=new_id(), name=name, arguments=arguments or "{}")
+        for name, arguments in (*_of_marks(text), *_of_json(text))
+        if name in tools
+    ]
+    if not calls and begins_call(text, tools):
+        name = min((tool for tool in tools if tool in text), key=text.index, default=None)
+        calls = [ToolCall(id=new_id(), name=name, arguments=text[text.index(name) + len(name) :])] if name else []
+    return tuple(calls[:MOST_DRAFTS])
+
+
+def _of_marks(text: str) -> Iterator[tuple[str, str]]:
+    for name, inside in _FUNCTION.findall(text):
+        pairs = {key: _value(value) for key, value in _PARAMETER.findall(inside)}
+        start = inside.find("{")
+        yield name, json.dumps(pairs, ensure_ascii=False) if pairs or start < 0 else _first_object(inside[start:])
+    for found in _NAMED.finditer(text):
+        yield found[1], _first_object(text[found.end() :])
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _first_object(text: str) -> str:
+    """Return the object that a text begins with, or all of it where that is none."""
+    try:
+        return text[: json.JSONDecoder().raw_decode(text)[1]]
+    except (ValueError, RecursionError):
+        return text
+
+
+def _of_json(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the calls among the JSON in a text, one value behind the other."""
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(MOST_DRAFTS):
+        if (found := _BRACKET.search(text, at)) is None:
+            return
+        try:
+            value, at = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            at = found.end()
+            if text[found.start()] == "{":
+                return  # what stands in half an object is no call
+            continue
+        yield from _named(value if isinstance(value, list) else [value])  # pyright: ignore[reportUnknownArgumentType] - a model's JSON
+
+
+def _named(values: Iterable[object]) -> Iterator[tuple[str, str]]:
+    for value in values:
+        fields = fields_of(value)
+        inner = next((fields[key] for key in NAMES if isinstance(fields.get(key), dict)), None)
+        fields = fields_of(inner) or fields
+        key = next((key for key in NAMES if isinstance(fields.get(key), str)), None)
+        if key is None:
+            continue
+        others = {name: each for name, each in fields.items() if name != key and name not in BESIDE}
+        given = next((fields[each] for each in ARGUMENTS if each in fields), others)
+        yield fields[key], given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def new_id() -> str:
+    """Return an id that every service takes: some want exactly nine letters and digits."""
+    return uuid4().hex[:9]
+
+
+def is_object(text: str) -> bool:
+    """Return whether the text is a whole JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def mended(text: str) -> str:
+    """Return a text in which the halves of characters that came apart are joined, and single ones are replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return an object of the service's JSON; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - the service's JSON
+
+
+def words_of(content: object) -> str:
+    """Return the text of a content, which some services send as a list of parts, thoughts among them."""
+    if isinstance(content, str):
+        return content
+    parts = [fields_of(part) for part in cast("list[Any]", content)] if isinstance(content, list) else []
+    return "".join(words_of(part.get("text")) for part in parts if part.get("type") == "text")

@@ -1,0 +1,129 @@
+"""What the doctor finds out about a chat model: whether it is there, and what it can do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from typing import Protocol
+
+from adapters.openai.asking import Asking
+from adapters.openai.client import place
+from adapters.openai.connection import Connection
+from adapters.openai.dialect import EndpointDialect
+from adapters.openai.failures import diagnose, failures
+from core.errors import Misconfigured, ModelUnavailable
+from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+
+PATIENCE = 15.0  # seconds for a model that is there; one that is loaded first takes longer
+LOOK_UP = ToolSpec(
+    "look_up",
+    "Look up a word.",
+    {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+)
+TRIED = Prompt(({"role": "user", "content": "Call the tool look_up with the word 'ready'. Say OK if you cannot."},))
+
+NO_TOOLS = "It calls no tools, so that each question is searched once, in the words of whoever asks"
+DID_NOT_CALL = "It did not call the tool that it was asked to call, so that it may not search again by itself"
+NO_STREAM = "It answers in one piece, so that readers see nothing until the end"
+NO_USAGE = "It does not say how many tokens it took, so that they are estimated"
+BUSY = "{where} is there, but has too much to do at the moment, or is still loading the model. It said: {detail}"
+SLOW = (
+    "{where} is there, but has not begun to answer within {seconds:g} seconds. It may be loading the model, or have "
+    "too much to do; answers wait for OPENAI_FIRST_SECONDS"
+)
+
+
+class CheckedModel(Protocol):
+    """The model that is looked at, as far as it has to be known."""
+
+    model: str
+    base_url: str | None
+    dialect: EndpointDialect
+    connection: Connection
+
+    def attempt(self, asking: Asking) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+        """Ask once."""
+        ...
+
+    def learns(self, asking: Asking, trouble: Exception) -> bool:
+        """Return whether another request would be made now."""
+        ...
+
+    async def unavailable(self, asking: Asking, trouble: Exception) -> ModelUnavailable:
+        """Return the error for whoever asked."""
+        ...
+
+    def cause(self, asking: Asking, trouble: Exception) -> Exception:
+        """Return what was raised, with none of what was sent."""
+        ...
+
+
+class Degraded(str):
+    """A line for the operator about something that works, though less well than it might."""
+
+    __slots__ = ()
+
+
+async def checked(model: CheckedModel, *, patience: float = PATIENCE) -> str:
+    """Ask for the call of a tool, as a stream: so the address, the key, the model and what it can do are known at once.
+
+    Raises `Misconfigured` where an operator has to change something, and `ModelUnavailable` where the service is away.
+    One that is busy is not.
+    """
+    asking, where = Asking(TRIED, (LOOK_UP,)), f"{model.model} at {place(model.base_url)}"
+    trouble: Exception | None = None
+    try:
+        async with asyncio.timeout(patience):
+            turn = await _asked(model, asking)
+    except TimeoutError:
+        return Degraded(SLOW.format(where=where, seconds=patience))
+    except failures() as error:
+        trouble = error
+    else:
+        model.dialect.context = model.dialect.context or await model.connection.listed_context()
+        return _found(where, model, asking, turn)
+    failure = diagnose(trouble, model.model)
+    unavailable = await model.unavailable(asking, trouble)
+    if failure.is_busy and unavailable.detail:
+        return Degraded(BUSY.format(where=where, detail=unavailable.detail))
+    error = Misconfigured(failure.sentence) if failure.lasting else ModelUnavailable(failure.sentence)
+    error.detail = unavailable.detail
+    raise error from model.cause(asking, trouble)
+
+
+async def _asked(model: CheckedModel, asking: Asking) -> ModelTurn:
+    """Return what the model says, asked again only without what its endpoint does not understand."""
+    while True:
+        try:
+            async with aclosing(model.attempt(asking)) as pieces:
+                *_, turn = [piece async for piece in pieces]
+        except failures() as error:
+            if not model.learns(asking, error):
+                raise
+        else:
+            assert isinstance(turn, ModelTurn)  # noqa: S101 - an attempt ends with it
+            return turn
+
+
+def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn) -> str:
+    lacks = tuple(_lacks(model, asking, turn))
+    can = [f"reads {model.dialect.context:,} tokens"] if model.dialect.context else []
+    if turn.tool_calls:
+        can.insert(0, "calls tools, in its text" if asking.reading and asking.reading.is_written else "calls tools")
+    if asking.reading and (asking.reading.thoughts or asking.reading.opening.has_thought):
+        can.append("thinks first")
+    says = ". ".join([", ".join([where, *can]), *lacks])
+    return Degraded(says) if lacks else says
+
+
+def _lacks(model: CheckedModel, asking: Asking, turn: ModelTurn) -> Iterator[str]:
+    """Yield a sentence for each thing that works less well with this model."""
+    if not model.dialect.has_tools:
+        yield NO_TOOLS
+    elif not turn.tool_calls:
+        yield DID_NOT_CALL
+    if asking.reading and asking.reading.is_whole:
+        yield NO_STREAM
+    if not turn.usage.prompt_tokens:
+        yield NO_USAGE

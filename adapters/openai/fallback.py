@@ -1,0 +1,76 @@
+"""Two chat models as one: the second answers while the first does not work."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from core.errors import ModelUnavailable, PromptTooLong
+from core.events import FellBack, Observer, unobserved
+from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+from core.ports import ChatModel
+
+
+class FallbackChat:
+    """Asks the *second* model where the *first* is away, has too much to do, or is gone.
+
+    What another model would refuse too, such as a prompt that is too long, is the first one's to refuse. The first is
+    asked again with each turn: it keeps by itself from asking a service that failed again and again.
+    """
+
+    def __init__(self, first: ChatModel, second: ChatModel, observer: Observer = unobserved) -> None:
+        self._first = first
+        self._second = second
+        self._observer = observer
+        self._is_away = False  # whether the second one wrote the last turn
+
+    @property
+    def reads_history(self) -> bool:
+        """Whether both word a follow-up by themselves."""
+        return self._first.reads_history and self._second.reads_history
+
+    @property
+    def most_tokens(self) -> int:
+        """The most tokens that either of them writes."""
+        return max(self._first.most_tokens, self._second.most_tokens)
+
+    @property
+    def context_tokens(self) -> int | None:
+        """What the one reads that is likely to be asked next."""
+        return (self._second if self._is_away else self._first).context_tokens
+
+    async def stream(
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
+    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+        """Yield what the first model says, or take it back and yield what the second says."""
+        shown = was_shown = False
+        try:
+            async with aclosing(self._first.stream(prompt, tools=tools, may_call=may_call)) as pieces:
+                async for piece in pieces:
+                    self._is_away, was_shown = False, True
+                    shown = not isinstance(piece, Restarted)
+                    yield piece
+        except ModelUnavailable as error:
+            if error.is_final:
+                raise
+            trouble = error
+        else:
+            return
+        self._is_away = True
+        self._observer(FellBack("chat model", str(trouble)))
+        if shown:
+            yield Restarted()
+        async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
+            async for piece in _told_late(pieces) if was_shown else pieces:
+                yield piece
+
+
+async def _told_late(
+    pieces: AsyncGenerator[TextDelta | Restarted | ModelTurn, None],
+) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+    """Yield the same; that a prompt is too long is said to those alone who have seen nothing."""
+    try:
+        async for piece in pieces:
+            yield piece
+    except PromptTooLong as error:
+        raise ModelUnavailable(str(error), is_final=True) from error
