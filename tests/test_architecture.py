@@ -29,7 +29,7 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 200, "lines": 34_400, "code lines": 21_400, "small modules with a single importer": 0}
+CEILINGS = {"files": 203, "lines": 35_100, "code lines": 21_900, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""
