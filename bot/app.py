@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.retry import MEMORY, NEWS, SHUT_OUT, Transient
 from bot.commands.doctor import look_inside
-from bot.commands.session import RUN, Session, session, tell_slips, version
+from bot.commands.session import RUN, Session, session, tell_slips
 from bot.health import Health
 from bot.metrics import Metrics
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
+from bot.version import version
 from bot.wiring import NOTHING_TO_SEARCH, Check, RetryTiming, open_platforms
 from bot.wiring.platforms import Platform, PlatformClient, TimedSurface, admission_of
 from bot.wiring.services import load_ahead
@@ -275,8 +276,8 @@ CROWDED = RetryTiming(interval=0.005)  # the longest, 0.7 seconds, with 140 answ
 
 def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     """Listen and answer; a first signal stops in good order, a second one at once. The *observer* hears of events."""
-    settings = read_settings()
     tell_slips()  # first, since a misspelt token is why a platform is missing
+    settings = read_settings()
     chosen = shares(named, settings)
     metrics = None if settings.health_port is None else Metrics()
     health = Health(metrics)

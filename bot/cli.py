@@ -24,7 +24,6 @@ app = typer.Typer(
     name="footnote",
     help="Answers questions from your own documents, with footnotes.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -52,6 +51,24 @@ def reported(command: Callable[Options, int]) -> Callable[Options, None]:
     return run
 
 
+def tell_version(wanted: bool) -> None:
+    """Print the version and end, where that is *wanted*."""
+    if wanted:
+        from bot.version import version
+
+        typer.echo(f"footnote {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def footnote(
+    version: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Answers questions from your own documents, with footnotes."""
+
+
 @app.command()
 @reported
 def ingest(
@@ -73,7 +90,9 @@ def ingest(
 @app.command()
 @reported
 def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="QUESTION...", help="What you want to know, with or without quotes.")
+    ],
     thread: Annotated[str | None, typer.Option("--thread", help="Continue the conversation of this name.")] = None,
     selection: Annotated[str | None, typer.Option("--selection", help="Answer only from this text.")] = None,
     top_k: TopK = None,
@@ -85,7 +104,7 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     """Answer one question."""
     from bot.commands.ask import AskOptions, ask_once
 
-    asked = AskOptions(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+    asked = AskOptions(" ".join(words), thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
     return ask_once(asked, as_json=as_json)
 
 
@@ -137,6 +156,32 @@ def doctor() -> int:
     from bot.commands.doctor import examine
 
     return examine()
+
+
+@app.command()
+@reported
+def docs(
+    page: Annotated[
+        str | None, typer.Argument(metavar="PAGE", help="Which page; without one, they are listed.")
+    ] = None,
+) -> int:
+    """Print a page of the documentation."""
+    from bot.commands.pages import show_page
+
+    return show_page(page)
+
+
+@app.command()
+@reported
+def manifest(
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="ADDRESS", help="For an app that Slack calls at this address.")
+    ] = None,
+) -> int:
+    """Print the manifest to make a Slack app from."""
+    from bot.commands.pages import show_manifest
+
+    return show_manifest(http)
 
 
 @app.command()
@@ -259,4 +304,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app()
+    app(prog_name="footnote")

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 NOTHING_TO_RUN = (
     "There is nothing to run: neither DISCORD_TOKEN nor SLACK_BOT_TOKEN is set. "
-    "The pages docs/discord.md and docs/slack.md say where to find them."
+    "`footnote docs discord` and `footnote docs slack` say where to find them."
 )
-NOT_SET_UP = "{role} is not set up. The page docs/{role}.md says what to set."
+NOT_SET_UP = "{role} is not set up. `footnote docs {role}` says what to set."
 NOT_SHARED = (
     "Processes that share the work need QDRANT_URL and REDIS_URL, since they meet there. "
     "`footnote run` does everything in one process."

@@ -151,6 +151,7 @@ PROMISES = {
     "model-checked": "The search model is used only if it is exactly the one that was measured.",
     "quick-help": "The command line loads nothing heavy to show its help.",
     "dependency-rule": "The core knows no vendor, and adapters do not know one another.",
+    "installs-anywhere": "The built wheel works in any folder, and holds every page that messages name.",
     "pinned": "Everything that is installed is pinned with its checksum.",
     "crash-safe": "A question whose process dies is answered by another one, once, and the dead one can do no harm.",
     "tells-how-it-is": "A host is told whether a process lives and is ready, and what is missing, at hardly any cost.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.history import KINDS
@@ -15,6 +16,7 @@ from adapters.slack.http import PATH
 from adapters.slack.listener import HEARD
 from adapters.slack.oauth import BEGIN, END, SCOPES
 from adapters.slack.slash import NAME, ParsedCommand, parsed
+from bot.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST: dict[str, Any] = json.loads((ROOT / "manifest.json").read_text())
@@ -46,6 +48,35 @@ FAMILIES = {
     "reactions": "reactions:write",
     "assistant": "assistant:write",
 }
+
+
+def test_the_manifest_for_http_is_the_same_with_addresses() -> None:
+    """It is what `footnote manifest --http` prints, and nothing else differs."""
+    written = (ROOT / "manifest-http.json").read_text()
+    printed = CliRunner().invoke(app, ["manifest", "--http", "https://bot.example.org/"]).stdout
+    settings, features = json.loads(written)["settings"], json.loads(written)["features"]
+
+    assert printed == written
+    assert {
+        settings["event_subscriptions"]["request_url"],
+        settings["interactivity"]["request_url"],
+        *(command["url"] for command in features["slash_commands"]),
+    } == {f"https://bot.example.org{PATH}"}
+    assert (settings["socket_mode_enabled"], MANIFEST["settings"]["socket_mode_enabled"]) == (False, True)
+    assert {*written.splitlines()} >= {*(ROOT / "manifest.json").read_text().splitlines()} - {
+        '    "socket_mode_enabled": true,',
+        '        "should_escape": true',
+        '      "is_enabled": true',
+    }
+
+
+@pytest.mark.parametrize("address", ["http://bot.example.org", "bot.example.org", "https:// bot.example.org"])
+def test_slack_is_given_no_address_that_it_would_refuse(address: str) -> None:
+    """It calls over HTTPS alone."""
+    ended = CliRunner().invoke(app, ["manifest", "--http", address])
+
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "One looks like https://bot.example.org." in ended.stderr
 
 
 def named(wanted: ParsedCommand) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from importlib.metadata import entry_points, packages_distributions
 from pathlib import Path
@@ -27,13 +28,35 @@ def _project() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-@pytest.fixture(name="wheel", scope="module")
-def _wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
+@pytest.fixture(name="built", scope="module")
+def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel with what is installed, without a network."""
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    return ZipFile(next(folder.glob("*.whl")))
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(name="wheel", scope="module")
+def _wheel(built: Path) -> ZipFile:
+    """Look into the wheel."""
+    return ZipFile(built)
+
+
+@pytest.fixture(name="installed", scope="module")
+def _installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel into an environment of its own, which takes nothing but dependencies from this one."""
+    folder = tmp_path_factory.mktemp("installed")
+    quiet = ["--quiet", "--offline"]
+    uv = [str(Path(sys.executable).with_name("uv"))]
+    python = folder / "bin" / "python"
+    subprocess.run([*uv, "venv", *quiet, "--python", sys.executable, str(folder)], check=True)
+    subprocess.run([*uv, "pip", "install", *quiet, "--no-deps", "--python", str(python), str(built)], check=True)
+    asked = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    place = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    # A line in such a file adds a folder, and reads no further ones in it: the checkout stays out of sight.
+    (Path(place) / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return folder
 
 
 def names(text: str) -> dict[str, str]:
@@ -46,13 +69,41 @@ def normal(requirement: str) -> str:
     return re.sub(r"[._]", "-", re.split(r"[<>=!~;\[ ]", requirement)[0].lower())
 
 
-def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: ZipFile) -> None:
-    """Every module and script of the three packages is in the wheel, and no test, page or tool is."""
+def test_the_wheel_holds_the_three_packages_and_the_pages(wheel: ZipFile) -> None:
+    """Every module and script of the three packages is in the wheel, with what messages name, and no test or tool."""
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     files = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".py", ".lua")]
 
-    assert inside == {path.relative_to(ROOT).as_posix() for path in files}
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("_recordings/*"), *ROOT.glob("manifest*.json")]
+    assert inside == {path.relative_to(ROOT).as_posix() for path in files} | {
+        f"bot/pages/{path.relative_to(ROOT).as_posix().removeprefix('docs/')}" for path in pages
+    }
     assert [name for name in inside if name.endswith(".lua")]
+
+
+@pytest.mark.promise("installs-anywhere")
+def test_what_is_installed_from_the_wheel_works_anywhere(installed: Path, tmp_path: Path) -> None:
+    """Without the checkout, in an empty folder and environment, it reads, answers, and shows what messages name."""
+    (tmp_path / "zoo").mkdir()
+    (tmp_path / "zoo" / "penguins.md").write_text("# Penguins\n\nPenguins eat fish, krill and squid.\n")
+
+    def footnote(*words: str, code: int = 0) -> str:
+        command = [str(installed / "bin" / "footnote"), *words]
+        ended = subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
+        assert ended.returncode == code, ended.stderr
+        return ended.stdout + ended.stderr
+
+    place = footnote("docs").splitlines()[-1].removeprefix("They are in ")
+    assert Path(place).is_relative_to(installed)
+    assert footnote("--version").startswith("footnote 0.")
+    assert footnote("manifest") == (ROOT / "manifest.json").read_text()
+    named = re.findall(r"`footnote (docs \w+)`", footnote("run", code=2))
+    assert [footnote(*words.split()).partition("\n")[0] for words in named] == [
+        "# Connecting Discord",
+        "# Connecting Slack",
+    ]
+    footnote("ingest", "zoo")
+    assert "fish, krill and squid. [1]" in footnote("ask", "What", "do", "penguins", "eat")
 
 
 def test_the_wheel_brings_one_command(wheel: ZipFile) -> None:

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 LABEL, SHARD, TIDIED, OLD, SOURCES = "label.json", "shard", "tidied", "untidy", "sources.json"
 REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
+DAMAGED = (
+    "The index in {} cannot be opened, since files in it are damaged or not readable. If that stays so, remove {} and "
+    "{} there and run `footnote ingest` for each source again; who may read a source is kept."
+)
 
 
 def check_room(folder: Path, *, least: int = LEAST) -> None:
@@ -72,16 +76,15 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
     try:
         found = Label(**json.loads(written.read_text()))
     except (ValueError, TypeError) as error:
-        raise Misconfigured(
-            f"The index in {folder} is damaged: {written.name} cannot be read. "
-            "Remove that folder and run `footnote ingest` again."
-        ) from error
+        raise Misconfigured(DAMAGED.format(folder, SHARD, LABEL)) from error
     if found != label:
         raise Misconfigured(
-            f"The index in {folder} {label.unlike(found)}: remove that folder and run `footnote ingest` again, or go "
-            "back to the old one."
+            f"The index in {folder} {label.unlike(found)}: remove it and run `footnote ingest` again, or go back."
         )
-    shard = EdgeShard.load(str(folder / SHARD), _config(label))
+    try:
+        shard = EdgeShard.load(str(folder / SHARD), _config(label))
+    except Exception as error:  # of many kinds, as all that the engine raises
+        raise Misconfigured(DAMAGED.format(folder, SHARD, LABEL)) from error
     _finish_replacement(shard, folder)
     return shard
 

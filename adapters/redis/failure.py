@@ -15,19 +15,22 @@ RIGHTS = "The user in REDIS_URL may not do what is needed. Type footnote doctor 
 FULL = "The data store has no room left. Give it more memory or disk."
 REFUSED = "The data store refused the request. Its log says why."
 REPLICA = "The server in REDIS_URL is a replica, which cannot be written to. Name its master, or its Sentinels."
-NODE = "The server in REDIS_URL is a node of a cluster. Write redis+cluster:// in place of redis://."
-NO_CLUSTER = "The servers in REDIS_URL are no cluster, or the user may not ask. For one server write redis://."
+NODE = "The server in REDIS_URL is a node of a cluster. Write redis+cluster:// instead of redis://."
+NO_CLUSTER = "The servers in REDIS_URL are not a cluster, or the user may not ask. For one server write redis://."
 NO_MASTER = (
     "No Sentinel in REDIS_URL names a master that is up. If this lasts, check the addresses of the Sentinels, the name "
     "of the master, and sentinel_password."
 )
-NO_SENTINEL = "A server in REDIS_URL is no Sentinel. For one server write redis:// in place of redis+sentinel://."
+NO_SENTINEL = "A server in REDIS_URL is not a Sentinel. For one server write redis:// instead of redis+sentinel://."
 CERTIFICATE = (
     "The certificate of the server in REDIS_URL cannot be verified. Name the file of its CA there: "
     "?ssl_ca_certs=/path/to/ca.pem."
 )
 NEWER = "What is stored there was written by a newer version of Footnote. Update this one, and type footnote doctor."
-NO_TLS = "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// for rediss://."
+NO_TLS = (
+    "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// instead of rediss://."
+)
+NEEDS_TLS = "The server in REDIS_URL speaks TLS. Write rediss:// instead of redis://."
 
 OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 Facts: TypeAlias = Mapping[str, object]
 
 LARGEST_SKEW = 5.0  # seconds
+HANDSHAKE = 2.0  # seconds
 PREFIX = "footnote:"
 
 # The commands that are needed, by what stands behind them so that nothing changes as long as the key is not there.
@@ -80,6 +83,19 @@ async def check(
         if version := facts.get(f"{kind.lower()}_version"):
             name = f"{kind} {version}"
     return f"{name} at {address}", advice
+
+
+async def speaks_tls(host: str, port: int) -> bool:
+    """Return whether a server that hung up would have listened with TLS; nothing secret is sent."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(HANDSHAKE):
+            _, writer = await asyncio.open_connection(host, port, ssl=context)
+    except OSError:
+        return False
+    writer.transport.abort()
+    return True
 
 
 async def require_durable(client: Redis, *, allows_loss: bool) -> Sequence[str]:

@@ -98,13 +98,14 @@ def check_scope(outline: Outline, scope: Scope) -> None:
 
 
 AT_ONCE = 0.02  # seconds
+KEPT = "\nPress Ctrl-C again to leave.\n"
 HELP = """\
 Type a question about the documents. Besides:
   /sources  the sources of the last answer, with scores
   /forget   forget this conversation
   /help     this help
   /quit     leave (or Ctrl-D)
-Ctrl-C stops an answer."""
+Ctrl-C stops an answer. At the prompt it leaves, but keeps an unfinished line once."""
 
 
 def converse(asked: AskOptions) -> int:
@@ -125,14 +126,31 @@ def converse(asked: AskOptions) -> int:
 
 
 def _read() -> str | None:
-    """Return a line, or several that were pasted; None at the end of the input. Ctrl-C leaves the chat."""
-    interactive = sys.stdin.isatty()
-    if interactive:
-        readline = importlib.import_module("readline")  # gives input() line editing and history
-        readline.parse_and_bind("set enable-bracketed-paste on")  # so that what is pasted stays together
+    """Return a line, or several that were pasted; None at the end of the input.
+
+    Ctrl-C leaves the chat, but an unfinished line is kept once: the prompt comes again, with the line in it.
+    """
+    if not sys.stdin.isatty():
+        return _lines("")
+    readline = importlib.import_module("readline")  # gives input() line editing and history
+    readline.parse_and_bind("set enable-bracketed-paste on")  # so that what is pasted stays together
     try:
-        lines = [input("> " if interactive else "")]
-        while interactive and _is_pasted():
+        return _lines("> ")
+    except KeyboardInterrupt:
+        if not (unfinished := readline.get_line_buffer()):
+            raise
+    sys.stdout.write(KEPT)
+    readline.set_startup_hook(lambda: readline.insert_text(unfinished))
+    try:
+        return _lines("> ")
+    finally:
+        readline.set_startup_hook()
+
+
+def _lines(prompt: str) -> str | None:
+    try:
+        lines = [input(prompt)]
+        while prompt and _is_pasted():
             lines.append(input())
     except EOFError:
         return None

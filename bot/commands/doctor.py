@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bot.commands.session import Session, session
 from bot.outcome import OK
-from bot.settings import slips_of_settings
+from bot.settings import SettingsRefused, slips_of_settings
 from bot.wiring import Advice, Check
 from core.errors import FootnoteError, InvalidInput
 from core.messages import FAULTS, Drawing, lost_lines
@@ -49,9 +49,19 @@ class Finding:
 
 def examine() -> int:
     """Look at everything and print a line each; the code is 1 if anything that is needed is missing."""
-    with session("footnote doctor", tells_slips=False) as opened:
-        findings = _told(opened.owner) if opened.owner else _findings(opened)
-        return opened.run(_examine(findings))
+    try:
+        with session("footnote doctor", tells_slips=False) as opened:
+            findings = _told(opened.owner) if opened.owner else _findings(opened)
+            return opened.run(_examine(findings))
+    except SettingsRefused as refused:  # without settings, nothing else can be looked at
+        return asyncio.run(_examine(_refusals(refused)))
+
+
+async def _refusals(refused: SettingsRefused) -> AsyncIterator[Finding]:
+    for slip in _slips():
+        yield slip
+    for refusal in refused.refusals:
+        yield Finding(Sign.WRONG, "settings", refusal)
 
 
 async def _examine(findings: AsyncIterator[Finding]) -> int:
@@ -92,7 +102,7 @@ async def _findings(opened: Session, *more: Check) -> AsyncIterator[Finding]:
         yield slip
     wrong: set[str] = set()
     for check in (*more, *opened.app.checks):
-        if check.needs in wrong:
+        if wrong.intersection(check.needs):
             continue
         finding = await look_at(check)
         if finding.sign is Sign.WRONG:

@@ -29,6 +29,7 @@ class Case(Value):
     """One test question; `before` are the questions of the same conversation that come first.
 
     `chapters` all have to be cited; `at_least_chapters` says how many different ones, whichever they are.
+    Who has to abstain cites nothing, unless the case says otherwise.
     """
 
     id: str
@@ -38,7 +39,7 @@ class Case(Value):
     chapters: tuple[str, ...] = ()
     at_least_chapters: int = 0
     should_retrieve: bool = True
-    should_cite: bool = True
+    should_cite: bool | None = None
     should_abstain: bool = False
 
 
@@ -83,9 +84,10 @@ async def evaluate(cases: Iterable[Case], ask: Ask) -> AsyncIterator[Result]:
 def _checks(case: Case, answer: Answer) -> dict[str, bool]:
     """Compare what was expected with what came."""
     cited = {citation.chapter for citation in answer.citations}
+    should_cite = not case.should_abstain if case.should_cite is None else case.should_cite
     checks = {
         "retrieved": any(call.name == "search_documents" for call in answer.tool_calls) == case.should_retrieve,
-        "cited": bool(answer.citations) == case.should_cite,
+        "cited": bool(answer.citations) == should_cite,
         "abstained": (answer.status is Status.NO_CONTEXT) == case.should_abstain,
         "no_failure": not answer.is_failure,
     }

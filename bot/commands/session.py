@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
@@ -23,6 +22,7 @@ import uvloop
 from adapters.telemetry import log_events
 from bot.outcome import places
 from bot.settings import Settings, read_settings, slips_of_settings
+from bot.version import version
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
 from core.errors import Misconfigured, Unavailable
 from core.events import (
@@ -112,20 +112,6 @@ def _make_private(path: Path) -> None:
         mode = path.lstat().st_mode
         if mode & 0o077 and not stat.S_ISLNK(mode):
             path.chmod(stat.S_IMODE(mode) & 0o700)
-
-
-def version() -> str:
-    """Return the version with a fingerprint of the code, which changes oftener than the number."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    root, digest, number = Path(__file__).parents[2], sha256(), "0"
-    for file in sorted(file for name in ("bot", "adapters", "core") for file in (root / name).rglob("*.*")):
-        if file.suffix in (".py", ".lua"):
-            digest.update(file.read_bytes())
-    with contextlib.suppress(PackageNotFoundError):  # it runs from its sources
-        number = installed("footnote")
-    return f"{number}+{digest.hexdigest()[:7]}"
 
 
 async def _reach(folder: Path, opened: contextlib.AsyncExitStack) -> OwnerClient | None:
@@ -248,9 +234,9 @@ def session(
     observer: Observer = unobserved,
 ) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends; *observer* hears of events too."""
-    settings = read_settings()
     if tells_slips:
         tell_slips()
+    settings = read_settings()
     folder, opened = settings.data_dir, contextlib.AsyncExitStack()
     with private_files(), contextlib.ExitStack() as held, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr, ValidationError, ValidationInfo, field_validator
@@ -29,9 +30,27 @@ from bot.settings.fields import (
     setting,
 )
 from core.errors import Misconfigured
+from core.messages import joined
 from core.model import Budget, Holder, Measure, Period, Terms, WorkspaceRef
 
-__all__ = ["OFF", "Settings", "Slip", "community_named", "read_settings", "revealed", "slips", "slips_of_settings"]
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+__all__ = [
+    "OFF",
+    "Settings",
+    "SettingsRefused",
+    "Slip",
+    "community_named",
+    "read_settings",
+    "revealed",
+    "slips",
+    "slips_of_settings",
+]
+
+BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most"}
+UNREADABLE = "The file .env cannot be read. It has to be text in UTF-8 that you may read."
 
 PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
 BUDGETS = "person 100 questions day, community 2000 questions day, community 20000 questions month"
@@ -76,7 +95,9 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
-    communities: CommunityList | None = setting("FOOTNOTE_COMMUNITIES", None)
+    communities: CommunityList | None = setting(
+        "FOOTNOTE_COMMUNITIES", None, like="discord:81384788765712384, slack:T012AB3CD"
+    )
     """The servers and workspaces that may use the bot, such as discord:81384788765712384, slack:T012AB3CD, besides
     those that `footnote communities` allows. Without it, the first on each platform may."""
     questions_per_minute: int = setting("FOOTNOTE_QUESTIONS_PER_MINUTE", 10, ge=1, le=1_000)
@@ -84,7 +105,7 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     budgets: BudgetList = setting("FOOTNOTE_BUDGETS", BUDGETS)
     """What may be asked by each person, channel and community in a day or month: questions, tokens, or money where
     prices are set. `off` is no limit."""
-    time_zone: ZoneName = setting("FOOTNOTE_TIME_ZONE", "UTC")
+    time_zone: ZoneName = setting("FOOTNOTE_TIME_ZONE", "UTC", like="Europe/Berlin")
     """Where the days and months of the budgets begin at midnight, such as Europe/Berlin."""
     answers_at_once: int = setting("FOOTNOTE_ANSWERS_AT_ONCE", 128, ge=1, le=1_000)
     """How many questions one process answers at the same time; the others wait for their turn."""
@@ -99,7 +120,7 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """How long a process may give no sign of life before another one goes on with its questions."""
     grace_seconds: float = setting("FOOTNOTE_GRACE_SECONDS", 20, ge=0, le=600)
     """How long a stop waits for answers that are being written. Hosts often allow 30 seconds."""
-    health_port: int | None = setting("FOOTNOTE_HEALTH_PORT", None, ge=1, le=65_535)
+    health_port: int | None = setting("FOOTNOTE_HEALTH_PORT", None, ge=1, le=65_535, like="8080")
     """The port at which `footnote run` answers /live, /ready and /metrics. Without it, there is none."""
     health_host: str = setting("FOOTNOTE_HEALTH_HOST", "127.0.0.1", min_length=1)
     """The address of this machine for that port. In a container it has to be 0.0.0.0; there is no login, so do not
@@ -162,18 +183,53 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
         return timedelta(hours=self.conversation_hours)
 
 
+class SettingsRefused(Misconfigured):
+    """Some settings cannot be used; `refusals` has a sentence for each, with a value that could be."""
+
+    def __init__(self, *refusals: str, heading: Sequence[str] = ("Some settings cannot be used.",)) -> None:
+        super().__init__("\n".join([*heading, *refusals]))
+        self.refusals = refusals
+
+
 def read_settings() -> Settings:
-    """Read the settings, or raise `Misconfigured` with the name of each wrong one and what it may be."""
+    """Read the settings. Raises `SettingsRefused` with the name of each wrong one and what it may be."""
     try:
         return Settings()
     except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured("The file .env cannot be read. It has to be text in UTF-8 that you may read.") from error
+        raise SettingsRefused(UNREADABLE, heading=()) from error
     except ValidationError as error:
-        wrong = [
-            f"{item['loc'][0]}: {item['msg'].removeprefix('Value error, ')}"
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        raise Misconfigured(f"Some settings cannot be used. {'; '.join(wrong)}.") from None
+        wrong = error.errors(include_url=False, include_input=False)
+        raise SettingsRefused(*(_refusal(str(item["loc"][0]), item) for item in wrong)) from None
+
+
+def _refusal(name: str, item: ErrorDetails) -> str:
+    """Return what is wrong with a setting and what would be right; the value is not quoted, as it may be a secret."""
+    field = next(field for field in Settings.model_fields.values() if field.validation_alias == name)
+    limits = {side: _limit(field, side) for side in ("ge", "gt", "le")}
+    match item["type"]:
+        case "value_error":
+            what = item["msg"].removeprefix("Value error, ")
+        case "literal_error":
+            what = f"this has to be {joined(get_args(field.annotation)).replace(' and ', ' or ')}"
+        case "bool_parsing" | "bool_type":
+            what = "this has to be true or false"
+        case _ if any(limit is not None for limit in limits.values()):
+            kind = "whole number" if int in (field.annotation, *get_args(field.annotation)) else "number"
+            bounds = [f"{BOUNDS[side]} {limit:,}" for side, limit in limits.items() if limit is not None]
+            what = f"this has to be a {kind}, {joined(bounds)}"
+        case _:
+            what = f"this has to be {field.title}" if field.title else "this cannot be used"
+    example = next(iter(field.examples or ()), None)
+    return f"{name}: {what}." if example is None else f"{name}: {what}. For example: {name}={_written(example)}"
+
+
+def _limit(field: FieldInfo, side: str) -> float | None:
+    return next((getattr(each, side) for each in field.metadata if hasattr(each, side)), None)
+
+
+def _written(value: object) -> str:
+    """Return a value as it is written into `.env`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def slips_of_settings() -> list[Slip]:
@@ -181,4 +237,7 @@ def slips_of_settings() -> list[Slip]:
     from dotenv import dotenv_values
 
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}
-    return slips([*os.environ, *dotenv_values(".env")], known)
+    written: Iterable[str] = ()
+    with suppress(OSError, UnicodeDecodeError):  # which is told where the settings are read
+        written = dotenv_values(".env")
+    return slips([*os.environ, *written], known)

@@ -44,10 +44,10 @@ def _beginning(value: SecretStr, *, prefixes: tuple[str, ...], refusal: str) -> 
 
 
 OFF = "off"
-WEB = "this is not a web address. One looks like https://api.example.com/v1"
-SOCKET = "this is not the address of a gateway. One looks like wss://gateway.example.com"
-BOT = "this is not a bot token. One begins with xoxb-"  # one that is renewed has something in front
-APP = "this is not an app-level token. One begins with xapp-"
+WEB = "this is not a web address, which begins with http:// or https://"
+SOCKET = "this is not the address of a gateway, which begins with ws:// or wss://"
+BOT = "this is not a bot token, which begins with xoxb-"  # one that is renewed has something in front
+APP = "this is not an app-level token, which begins with xapp-"
 Address: TypeAlias = Annotated[str, AfterValidator(partial(_checked_url, schemes={"http", "https"}, refusal=WEB))]
 Gateway: TypeAlias = Annotated[str, AfterValidator(partial(_checked_url, schemes={"ws", "wss"}, refusal=SOCKET))]
 Key: TypeAlias = Annotated[SecretStr, AfterValidator(_checked_key)]
@@ -67,7 +67,7 @@ def budgets_in(text: str) -> tuple[Budget, ...]:
     try:
         found = [Budget.parse(each) for each in text.split(",") if each.strip()]
     except InvalidInput as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(str(error).rstrip(".")) from error
     if any(each.period is Period.MINUTE or each.holder is Holder.THREAD for each in found):
         raise ValueError("a budget is for a person, channel or community, and for a day or month")
     if len({each.name for each in found}) < len(found):
@@ -97,7 +97,7 @@ def _checked_communities(value: str) -> str:
     try:
         communities_in(value)
     except InvalidInput as error:
-        raise ValueError(f"this is not a list of servers and workspaces, separated by commas. {LIKE}") from error
+        raise ValueError("this is not a list of servers and workspaces, separated by commas") from error
     return value
 
 
@@ -105,7 +105,7 @@ def _checked_zone(value: str) -> str:
     try:
         ZoneInfo(value)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError("this is not a time zone that this machine knows. One looks like Europe/Berlin") from error
+        raise ValueError("this is not a time zone that this machine knows") from error
     return value
 
 
@@ -114,12 +114,14 @@ BudgetList: TypeAlias = Annotated[str, AfterValidator(_checked_budgets)]
 ZoneName: TypeAlias = Annotated[str, AfterValidator(_checked_zone)]
 
 
-def setting(name: str, default: object, **limits: Any) -> Any:
+def setting(name: str, default: object, *, like: str | None = None, must: str | None = None, **limits: Any) -> Any:
     """Return a field that the environment variable *name* fills; the *limits* are those of pydantic's `Field`.
 
-    The text below a field is what people read about it in the README and in `.env.example`.
+    The text below a field is what people read about it in the README and in `.env.example`. A value that cannot be
+    used is answered with one that can, which is *like* this or the default, and by what it *must* be, where the limits
+    do not tell.
     """
-    return Field(default, validation_alias=name, **limits)
+    return Field(default, validation_alias=name, examples=[default if like is None else like], title=must, **limits)
 
 
 def revealed(value: SecretStr | None) -> str | None:
@@ -136,7 +138,7 @@ class ServiceSettings(BaseSettings):
 
     openai_key: Key | None = setting("OPENAI_API_KEY", None)
     """The key of the chat model's service. Without it and without an address, answers quote."""
-    openai_url: Address | None = setting("OPENAI_BASE_URL", None)
+    openai_url: Address | None = setting("OPENAI_BASE_URL", None, like="http://localhost:11434/v1")
     """Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. Without it, OpenAI's
     own."""
     openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini")
@@ -158,17 +160,17 @@ class ServiceSettings(BaseSettings):
     """The service of the second chat model. Without it, that of the first one."""
     openai_fallback_key: Key | None = setting("OPENAI_FALLBACK_API_KEY", None)
     """The key for the second chat model. Without it, that of the first one where both have the same service."""
-    price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False)
+    price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False, like="0.15")
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""
-    price_cached: float | None = setting("OPENAI_PRICE_CACHED", None, ge=0, allow_inf_nan=False)
+    price_cached: float | None = setting("OPENAI_PRICE_CACHED", None, ge=0, allow_inf_nan=False, like="0.075")
     """What a million prompt tokens cost that the service had in its cache. Without it, as much as others."""
-    price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False)
+    price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6")
     """What a million tokens of answers cost, in your currency."""
     cohere_key: Key | None = setting("COHERE_API_KEY", None)
     """The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and nothing is
     reranked."""
-    cohere_url: Address | None = setting("COHERE_BASE_URL", None)
+    cohere_url: Address | None = setting("COHERE_BASE_URL", None, like="https://cohere.example.com")
     """Another address of Cohere's API, such as a private deployment."""
     cohere_embed_model: str = setting("COHERE_EMBED_MODEL", "embed-v4.0")
     """Cohere's model for embeddings. With another one, all documents have to be ingested again."""
@@ -176,12 +178,18 @@ class ServiceSettings(BaseSettings):
     """The dimensions of that model's vectors. With another number, all documents have to be ingested again."""
     cohere_rerank_model: str = setting("COHERE_RERANK_MODEL", "rerank-v3.5")
     """Cohere's model for reranking; `off` does without."""
-    qdrant_url: Address | None = setting("QDRANT_URL", None)
+    qdrant_url: Address | None = setting("QDRANT_URL", None, like="http://localhost:6333")
     """A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this
     process."""
     qdrant_key: Key | None = setting("QDRANT_API_KEY", None)
     """The key of the Qdrant server, if it wants one."""
-    qdrant_collection: str = setting("QDRANT_COLLECTION", "documents", pattern=r"^[A-Za-z0-9_-]{1,200}$")
+    qdrant_collection: str = setting(
+        "QDRANT_COLLECTION",
+        "documents",
+        pattern=r"^[A-Za-z0-9_-]{1,200}$",
+        like="documents",
+        must="a name of at most 200 letters, digits, hyphens and underscores",
+    )
     """The name of the passages' collection on the Qdrant server."""
     redis_url: SecretStr | None = setting("REDIS_URL", None)
     """A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one runs in
@@ -223,9 +231,9 @@ class DiscordSettings(BaseSettings):
     discord_message_content: bool = setting("DISCORD_MESSAGE_CONTENT", False)
     """Whether the bot may read messages that do not mention it, as follow-ups in its threads. Needs the Message Content
     Intent of the Bot page."""
-    discord_api_url: Address | None = setting("DISCORD_API_URL", None)
+    discord_api_url: Address | None = setting("DISCORD_API_URL", None, like="https://discord.example.com/api")
     """Another address of Discord's API, such as a proxy of your network."""
-    discord_gateway_url: Gateway | None = setting("DISCORD_GATEWAY_URL", None)
+    discord_gateway_url: Gateway | None = setting("DISCORD_GATEWAY_URL", None, like="wss://gateway.example.com")
     """Another address of Discord's gateway, to go with it."""
 
 
@@ -248,10 +256,10 @@ NO_SOCKETS = "Installing in several workspaces works over HTTP. Leave SLACK_APP_
 class SlackSettings(BaseSettings):
     """Slack, in Socket Mode or over HTTP."""
 
-    slack_bot_token: BotToken | None = setting("SLACK_BOT_TOKEN", None)
+    slack_bot_token: BotToken | None = setting("SLACK_BOT_TOKEN", None, like="xoxb-...")
     """The token of the bot in one Slack workspace, which begins with xoxb-. Without it and without a client id, there
     is no Slack."""
-    slack_app_token: AppToken | None = setting("SLACK_APP_TOKEN", None)
+    slack_app_token: AppToken | None = setting("SLACK_APP_TOKEN", None, like="xapp-...")
     """The app-level token for Socket Mode, which begins with xapp-. With it, the bot opens the connections to Slack
     itself."""
     slack_signing_secret: Key | None = setting("SLACK_SIGNING_SECRET", None)
@@ -262,9 +270,15 @@ class SlackSettings(BaseSettings):
     """The secret that goes with the id of the app."""
     slack_guests: bool = setting("SLACK_GUESTS", False)
     """Whether guests of a workspace, and people of other companies in its channels, are answered."""
-    slack_moderators: str | None = setting("SLACK_MODERATORS", None, pattern=r"^S[A-Z0-9]+$")
+    slack_moderators: str | None = setting(
+        "SLACK_MODERATORS",
+        None,
+        pattern=r"^S[A-Z0-9]+$",
+        like="S0123456789",
+        must="the id of a user group, which begins with S",
+    )
     """The id of a user group, such as S0123456789, whose members moderate the bot besides admins."""
-    slack_api_url: Address | None = setting("SLACK_API_URL", None)
+    slack_api_url: Address | None = setting("SLACK_API_URL", None, like="https://slack.example.com/api/")
     """Another address of Slack's API, such as a proxy of your network."""
     host: str = setting("HOST", "0.0.0.0", min_length=1)  # noqa: S104 - a host has its own doors, and requests are verified
     """The address of this machine at which Slack's requests arrive over HTTP."""

@@ -15,7 +15,15 @@ from bot.settings import Settings
 from bot.wiring.platforms import Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import SlackPlatform, check_slack
-from bot.wiring.stores import Stores, check_communities, check_inbox, check_policies, check_stores, open_stores
+from bot.wiring.stores import (
+    Stores,
+    check_communities,
+    check_inbox,
+    check_policies,
+    check_seal,
+    check_stores,
+    open_stores,
+)
 from core.answering.agent import Agent, Limits
 from core.answering.responder import Responder
 from core.documents.ingest import Ingestion
@@ -121,11 +129,13 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer, pr
         return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
 
     redis = "REDIS_URL" if settings.redis_url else None
+    stored = ("secret key", "conversations")
+    yield Check("secret key", lambda: check_seal(settings))
     yield Check("conversations", lambda: check_stores(settings, private), redis)
-    yield Check("questions", lambda: check_inbox(settings, private), redis, needs="conversations")
-    yield Check("moderation", lambda: check_policies(settings, private), redis, needs="conversations")
+    yield Check("questions", lambda: check_inbox(settings, private), redis, needs=stored)
+    yield Check("moderation", lambda: check_policies(settings, private), redis, needs=stored)
     if settings.discord_token is not None or settings.has_slack:
-        yield Check("communities", lambda: check_communities(settings, index, private), redis, needs="conversations")
+        yield Check("communities", lambda: check_communities(settings, index, private), redis, needs=stored)
     yield Check("index", look, "QDRANT_URL" if settings.qdrant_url else None)
     if settings.discord_token is not None:
         from bot.wiring.discord import DiscordPlatform

@@ -91,7 +91,7 @@ class DiscordPlatform(Platform):
 
         who = partial(check, token=self._token, look=described)
         yield Check("discord", lambda: who(self._client(AutoShardedClient)), "DISCORD_TOKEN")
-        yield Check("discord commands", commands, "DISCORD_TOKEN", needs="discord")
+        yield Check("discord commands", commands, "DISCORD_TOKEN", needs=("discord",))
 
     def _client(self, kind: Any, **options: Any) -> Any:
         settings = self._settings

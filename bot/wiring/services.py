@@ -31,14 +31,14 @@ class Advice(str):
 class Check:
     """A part to look at: `look` gives a line about it, or raises an error whose sentence says what to do.
 
-    `setting` says where the part is, unless it is in this process. Where the part that it *needs* is missing, nothing
-    is said of this one.
+    `setting` says where the part is, unless it is in this process. Where a part that it `needs` is missing, nothing is
+    said of this one.
     """
 
     name: str
     look: Callable[[], Awaitable[str]]
     setting: str | None = None
-    needs: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

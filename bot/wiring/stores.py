@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
     from adapters.redis.inbox import RedisInbox
     from adapters.redis.inbox_store import Bounds
+    from adapters.redis.secrets import Seal
 
+KEY_FILE = "secret.key"
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
 UNREADABLE = "The moderators' settings in {} cannot be read, so nothing is answered there."
 SHORTEST_ACCEPTED = 6.0  # seconds for the place of a command's question: no fewer than acknowledging takes
@@ -80,10 +82,9 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
     from adapters.redis.health import require_durable
     from adapters.redis.inbox import RedisInbox
     from adapters.redis.quota import RedisQuota
-    from adapters.redis.secrets import RedisVault, Seal
+    from adapters.redis.secrets import RedisVault
 
-    key = revealed(settings.secret_key)
-    seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
+    seal = _seal(settings)
     bounds, longest = _bounds(settings), timedelta(seconds=settings.answer_seconds)
     async with _open_client(settings, private) as (url, client):
 
@@ -122,14 +123,30 @@ def _bounds(settings: Settings) -> Bounds:
     )
 
 
+def _seal(settings: Settings) -> Seal:
+    """Return what encrypts, by the given key or the one in the data folder. Raises `Misconfigured`."""
+    from adapters.redis.secrets import Seal
+
+    key = revealed(settings.secret_key)
+    return Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / KEY_FILE)
+
+
+async def check_seal(settings: Settings) -> str:
+    """Return where the secret key is. Raises `Misconfigured`."""
+    _seal(settings)
+    place = "FOOTNOTE_SECRET_KEY" if settings.secret_key is not None else f"the file {KEY_FILE} in the data folder"
+    return f"from {place}"
+
+
 async def check_stores(settings: Settings, private: str | None = None) -> str:
     """Return one line on what keeps the conversations. Raises `Misconfigured` or `StoreUnavailable`."""
     from adapters.redis.address import Address
-    from adapters.redis.failure import UNREACHABLE
-    from adapters.redis.health import check
+    from adapters.redis.failure import NEEDS_TLS, UNREACHABLE
+    from adapters.redis.health import check, speaks_tls
 
     async with _open_client(settings, private) as (url, client):
-        is_private, address = settings.redis_url is None, str(Address.parse(url))
+        parsed = Address.parse(url)
+        is_private, address = settings.redis_url is None, str(parsed)
         place = "a private socket in the data folder" if is_private else address
         try:
             says, advice = await check(client, place, allows_loss=settings.redis_allow_loss)
@@ -137,6 +154,8 @@ async def check_stores(settings: Settings, private: str | None = None) -> str:
         except StoreUnavailable as error:
             if is_private or str(error) != UNREACHABLE:
                 raise
+            if parsed.tls is None and any([await speaks_tls(*host) for host in parsed.hosts]):
+                raise Misconfigured(NEEDS_TLS) from error
             raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
 
 

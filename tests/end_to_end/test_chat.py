@@ -176,6 +176,27 @@ async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(
     assert "1 question so far" in footnote("chat").out
 
 
+def test_an_unfinished_line_survives_ctrl_c_once(terminal: Starting) -> None:
+    """It is there again to be finished; a second time, or with nothing typed, Ctrl-C leaves."""
+    child = terminal("chat")
+    child.expect("> ")
+    child.send("What do penguins")
+    child.expect(pexpect.TIMEOUT, 0.5)
+    child.sendintr()
+    child.expect("Press Ctrl-C again to leave")
+    child.expect("> ")
+    child.sendline(" eat?")
+    child.expect("Penguins eat fish")
+    child.expect("> ")
+    child.send("What is")
+    child.expect(pexpect.TIMEOUT, 0.5)
+    child.sendintr()
+    child.expect("Press Ctrl-C again to leave")
+    child.expect("> ")
+
+    assert leave(child) == 130
+
+
 def test_ctrl_d_leaves_the_chat(terminal: Starting) -> None:
     """It is the usual end."""
     child = terminal("chat")

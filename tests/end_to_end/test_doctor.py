@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shutil
+import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adapters.redis.failure import FULL
+from adapters.redis.failure import FULL, NEEDS_TLS
 from bot.commands.doctor import Finding, Sign, look_at
 from bot.settings import Settings
 from bot.wiring import Check, assemble
-from tests.fixtures.commands import Footnote, Here
+from tests.fixtures.commands import Footnote, Here, write_documents
+from tests.servers.tls import certificate
 from tests.servers.valkey import alone
 
 CASES = """\
 {"id": "food", "kind": "single_topic", "question": "What do penguins eat?", "chapters": ["birds"]}
+{"id": "silent", "kind": "not_in_documents", "question": "What is the capital of France?", "should_abstain": true}
 {"id": "wrong", "kind": "single_topic", "question": "What do penguins eat, [b]really[/]?", "chapters": ["sea"]}
 """
 
@@ -27,7 +32,7 @@ def test_the_doctor_finds_everything_well(footnote: Footnote) -> None:
     ended = footnote("doctor")
 
     names = [line.split("  ")[:2] for line in ended.out.splitlines()]
-    parts = ("settings", "chat model", "embedder", "conversations", "questions", "moderation", "index")
+    parts = ("settings", "chat model", "embedder", "secret key", "conversations", "questions", "moderation", "index")
     assert names == [["ok", name] for name in parts]
     assert "2 pages, 5 passages from zoo" in ended.out
     assert (ended.code, ended.err) == (0, "")
@@ -46,6 +51,66 @@ def test_the_doctor_says_what_to_do(fresh: Footnote) -> None:
         "!!  index  There are no documents yet. Read some first: footnote ingest FOLDER",
     ]
     assert (ended.code, ended.err) == (1, "")
+
+
+def test_each_wrong_setting_has_a_line_with_a_right_one(fresh: Footnote) -> None:
+    """Nothing else can be looked at then."""
+    ended = fresh("doctor", FOOTNOTE_TOP_K="many", QDRANT_URL="localhost:6333", OPENAI_MODLE="x")
+
+    assert ended.out.splitlines() == [
+        "??  settings  OPENAI_MODLE is not a setting. Did you mean OPENAI_MODEL?",
+        (
+            "!!  settings  QDRANT_URL: this is not a web address, which begins with http:// or https://. "
+            "For example: QDRANT_URL=http://localhost:6333"
+        ),
+        (
+            "!!  settings  FOOTNOTE_TOP_K: this has to be a whole number, at least 1 and at most 20. "
+            "For example: FOOTNOTE_TOP_K=5"
+        ),
+    ]
+    assert (ended.code, ended.err) == (1, "")
+
+
+def test_a_weak_key_has_a_line_of_its_own(fresh: Footnote) -> None:
+    """What needs the key is not looked at, and the conversations are not to blame."""
+    ended = fresh("doctor", FOOTNOTE_SECRET_KEY="password")
+
+    lines = [line.split("  ")[:2] for line in ended.out.splitlines()]
+    assert lines[3:] == [["!!", "secret key"], ["ok", "conversations"], ["!!", "index"]]
+    assert "FOOTNOTE_SECRET_KEY holds a key that is too weak" in ended.out
+
+
+async def test_a_port_with_tls_is_told_from_one_that_is_shut(fresh: Footnote, tmp_path: Path) -> None:
+    """A server that hangs up at words without TLS says nothing about it: the doctor tries."""
+    made = certificate(tmp_path / "certificate")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made.chain, made.key)
+
+    async def hear(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hear, "127.0.0.1", 0, ssl=context) as server:
+        port = server.sockets[0].getsockname()[1]
+        ended = await asyncio.to_thread(fresh, "doctor", REDIS_URL=f"redis://127.0.0.1:{port}/0")
+
+    assert f"!!  conversations  {NEEDS_TLS}" in ended.out.splitlines()
+
+
+def test_a_damaged_index_says_so_and_is_made_again(footnote: Footnote, tmp_path: Path) -> None:
+    """The disk is not to blame; what the message says helps, and who may read a source is kept."""
+    footnote("sources", "share", "zoo", "--everyone")
+    for file in (footnote.data / "index" / "shard").rglob("*.json"):
+        file.write_bytes(b"\0")
+
+    doctor, asked = footnote("doctor"), footnote("ask", "What do penguins eat?")
+    shutil.rmtree(footnote.data / "index" / "shard")
+    (footnote.data / "index" / "label.json").unlink()
+    footnote("ingest", str(write_documents(tmp_path / "zoo")))
+
+    line = next(line for line in doctor.out.splitlines() if line.startswith("!!"))
+    assert re.search(r"^!!  index  The index in .* damaged .* remove shard and label\.json there", line)
+    assert (doctor.code, asked.code, "damaged" in asked.err + asked.out) == (1, 2, True)
+    assert "everybody" in footnote("sources", "list").out
 
 
 @pytest.mark.parametrize(
@@ -94,10 +159,14 @@ def test_an_evaluation_is_a_report(footnote: Footnote, tmp_path: Path) -> None:
     report = json.loads(footnote("evaluate", str(cases), "--json").out)
     table = footnote("evaluate", str(cases))
 
-    assert (report["passed"], report["total"]) == (1, 2)
-    assert [(case["id"], case["passed"]) for case in report["cases"]] == [("food", True), ("wrong", False)]
+    assert (report["passed"], report["total"]) == (2, 3)
+    assert [(case["id"], case["passed"]) for case in report["cases"]] == [
+        ("food", True),
+        ("silent", True),
+        ("wrong", False),
+    ]
     assert (table.code, table.err) == (0, "")
-    assert "1 of 2 cases passed" in table.out
+    assert "2 of 3 cases passed" in table.out
     assert "[b]really[/]" in table.out
 
 

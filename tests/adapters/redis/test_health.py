@@ -128,8 +128,8 @@ async def test_the_wrong_kind_of_server_is_told_with_the_right_form(
 ) -> None:
     """Whoever mixes up the forms learns which one it is."""
     wrong = {
-        f"redis+cluster://{redis_alone.host}": "are no cluster",
-        f"redis+sentinel://{redis_alone.host}/m": "is no Sentinel",
+        f"redis+cluster://{redis_alone.host}": "are not a cluster",
+        f"redis+sentinel://{redis_alone.host}/m": "is not a Sentinel",
         f"redis://{redis_watched.sentinel.host}": r"Write redis\+sentinel://",
         f"redis://{redis_watched.replica.host}": "is a replica",
         f"redis://{redis_shards.nodes[0].host}": r"Write redis\+cluster://",
