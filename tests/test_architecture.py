@@ -25,11 +25,12 @@ LONGER_TESTS = {
         "adapters/slack/test_commands.py",
         "adapters/discord/test_surface.py",
         "adapters/slack/test_server.py",
+        "adapters/slack/test_streaming.py",
         "contracts/test_inbox.py",
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 207, "lines": 35_800, "code lines": 22_350, "small modules with a single importer": 0}
+CEILINGS = {"files": 215, "lines": 37_500, "code lines": 23_500, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""

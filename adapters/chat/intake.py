@@ -330,9 +330,8 @@ class Intake:
     async def put(self, signals: Sequence[Signal], routed: RoutedEvent | None = None) -> bool:
         """Hand in the signals of an event, and return whether any is news; what is asked in private is remembered.
 
-        Of a deleted message that is no question, or none that is known any more, an answer is forgotten and a notice
-        goes; a question that a store may have lost is looked for. Raises `StoreUnavailable`, and `PostingFailed` where
-        that cannot be looked for now.
+        Of a deleted message that is no known question, an answer is forgotten and a notice goes; one that a store may
+        have lost is looked for. Raises `StoreUnavailable`, and `PostingFailed` where that cannot be looked for now.
         """
         is_new = False
         for each in signals:

@@ -145,7 +145,7 @@ class ServiceSettings(BaseSettings):
     """The chat model, by the name that its service gives it."""
     openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
     """The most tokens that the chat model may write at once, thoughts included. What is cut off says so."""
-    openai_context_tokens: int | None = setting("OPENAI_CONTEXT_TOKENS", None, ge=1_024)
+    openai_context_tokens: int | None = setting("OPENAI_CONTEXT_TOKENS", None, ge=1_024, like="32768")
     """The most tokens that the chat model reads and writes together. Without it, what its service says counts."""
     openai_first_seconds: float = setting("OPENAI_FIRST_SECONDS", 300, ge=1, le=86_400)
     """How long the chat model may take to begin to answer. One that has to be loaded first may need minutes."""
@@ -156,7 +156,7 @@ class ServiceSettings(BaseSettings):
     openai_fallback_model: str | None = setting("OPENAI_FALLBACK_MODEL", None)
     """A second chat model, which answers while the first one is away, has too much to do or is gone. Without it, none
     does."""
-    openai_fallback_url: Address | None = setting("OPENAI_FALLBACK_BASE_URL", None)
+    openai_fallback_url: Address | None = setting("OPENAI_FALLBACK_BASE_URL", None, like="http://localhost:11434/v1")
     """The service of the second chat model. Without it, that of the first one."""
     openai_fallback_key: Key | None = setting("OPENAI_FALLBACK_API_KEY", None)
     """The key for the second chat model. Without it, that of the first one where both have the same service."""
