@@ -106,6 +106,8 @@ class Bot:
             opening = open_platforms(settings, self._observer, self._stores, self._catalogue, health.pages())
             platforms = await stack.enter_async_context(opening)
             self._there = {platform.name for platform in platforms}
+            for platform in platforms:
+                platform.silence = self._agent.limits.silence
             heard = [platform.name for platform in platforms if Role(platform.key) in chosen]
             is_durable = await self._is_durable()
             if Role.WORKER in chosen:

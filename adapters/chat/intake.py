@@ -287,7 +287,7 @@ class Intake:
     async def _take_question(self, routed: RoutedEvent) -> None:
         """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done.
 
-        If many wait, how long it takes is said below it; no thread is opened for that.
+        If it waits for long, or many do, that is said below it; no thread is opened for that.
         """
         event, inbox = routed.event, self._services.inbox
         if event.alert is not None and not event.is_late:

@@ -17,8 +17,8 @@ from core.community.moderation import Moderation, SelfHelp
 from core.community.routing import Company
 from core.errors import StoreUnavailable, Unavailable
 from core.events import CommunitiesFound, Connected, ConnectionLost, Observer, unobserved
-from core.messages import Practices
-from core.model import Asked, MessageRef, Question, Stage, Terms, ThreadRef, WaitNotice, WorkspaceRef
+from core.messages import AWAITED, Practices
+from core.model import Asked, Awaited, MessageRef, Question, Stage, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import (
     Accepting,
     ChannelCursor,
@@ -70,6 +70,7 @@ QUIET = 600  # seconds in which nobody is told again in the same place that many
 class Waits:
     """How long people wait, and who hears of it; `admits` says whether a question will be answered.
 
+    After so many seconds of *silence* whoever asked is told that their turn has not come yet.
     The latest notices of this process are in `said`, with what removes each, as a store that is emptied knows of none.
     """
 
@@ -78,6 +79,8 @@ class Waits:
     dedup: Dedup
     admits: Callable[[Question], Awaitable[bool]]
     now: Callable[[], datetime] = utc_now
+    silence: float = 15.0
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     said: dict[MessageRef, Callable[[], Awaitable[object]]] = field(
         default_factory=dict[MessageRef, Callable[[], Awaitable[object]]]
     )
@@ -163,29 +166,50 @@ async def settle_communities(services: ChatServices, platform: str, joined: Join
 
 
 async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
-    """Post below a question how long it takes, if many wait; *at* is where, and a channel is told once in a while.
+    """Post below a question that it waits: at once how long, if many do, and else once it has waited for long.
 
+    *at* is where. Where many wait, a channel is told once in a while, as hundreds of notices would only delay answers.
     It is noted before and after it is posted, as part of what is delivered to the question: whoever answers removes it,
     also if the process that posted it has died. If somebody has begun to answer by then, it is removed at once. Raises
     `PostingFailed` or `StoreUnavailable`, of which the asker need not hear.
     """
-    is_admitted = False
-    if waits.estimate.sentence(await waits.room.waiting(), 0) is None:
-        return  # as mostly: all that there is need not be counted
-    backlog = await waits.room.backlog()
-    words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
-    with suppress(Unavailable):
-        is_admitted = bool(words) and await waits.admits(question)
-    period = str(int(waits.now().timestamp() // QUIET))
-    if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
-        return
-    notice = WaitNotice(thread=at, nonce=nonce(question.message, NOTICE))
-    if not await waits.room.announce(question.message, notice):
-        return
-    poster = below(question.message)
-    posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
-    waits.note(question.message, partial(poster.delete, posted.id))
-    with suppress(StoreUnavailable):
-        if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
+    words = await _estimated(waits)
+    if not words:  # as mostly
+        await waits.sleep(waits.silence)
+        if not await waits.room.waiting_of([question.message]):
             return
-    await waits.retract(question.message)
+    if not await _is_admitted(waits, question):
+        return
+    period = str(int(waits.now().timestamp() // QUIET))
+    if words and not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
+        return
+    await _announce(waits, question.message, words or AWAITED[Awaited.TURN], at, below)
+
+
+async def _estimated(waits: Waits) -> str:
+    """Return in words how long it takes; empty unless many wait."""
+    if waits.estimate.sentence(await waits.room.waiting(), 0) is None:
+        return ""  # all that there is need not be counted
+    backlog = await waits.room.backlog()
+    return waits.estimate.sentence(backlog.waiting, backlog.running) or ""
+
+
+async def _is_admitted(waits: Waits, question: Question) -> bool:
+    with suppress(Unavailable):
+        return await waits.admits(question)
+    return False
+
+
+async def _announce(
+    waits: Waits, message: MessageRef, words: str, at: ThreadRef, below: Callable[[MessageRef], Poster]
+) -> None:
+    notice = WaitNotice(thread=at, nonce=nonce(message, NOTICE))
+    if not await waits.room.announce(message, notice):
+        return
+    poster = below(message)
+    posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
+    waits.note(message, partial(poster.delete, posted.id))
+    with suppress(StoreUnavailable):
+        if await waits.room.announce(message, notice.model_copy(update={"id": posted.id})):
+            return
+    await waits.retract(message)

@@ -16,6 +16,7 @@ from adapters.chat.services import Presence
 from adapters.retry import CONNECTING, Gate, RetryPolicy
 from bot.settings import Settings
 from bot.wiring.stores import Stores
+from core.answering.agent import Limits
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.community.visibility import Visibility
@@ -31,7 +32,7 @@ from core.model import (
 from core.ports import Catalogue, ChatSurface, Deliveries, Membership
 
 if TYPE_CHECKING:
-    from adapters.chat.services import ChatServices
+    from adapters.chat.services import ChatServices, Waits
     from adapters.redis.inbox import RedisInbox
     from bot.metrics import Metrics
 
@@ -57,6 +58,7 @@ class Platform(ABC):
     key: str
     name: str  # as people call it
     membership: Membership | None = None  # knows who reads an answer
+    silence: float = Limits().silence  # seconds after which whoever asks is told what is waited for
 
     def __init__(self, settings: Settings, observer: Observer, catalogue: Catalogue, *, reads_all: bool = True) -> None:
         self._settings = settings
@@ -93,10 +95,17 @@ class Platform(ABC):
         """Return what keeps requests from a platform that refuses them all."""
         return Gate(partial(self._presence.lost, GATE), partial(self._presence.back, GATE))
 
+    def _waits(self, stores: Stores, inbox: RedisInbox, admission: Admission) -> Waits:
+        """Return what knows how long people wait."""
+        from adapters.chat.services import Waits
+
+        estimate = WaitEstimate(self._settings.answers_at_once)
+        return Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, silence=self.silence)
+
     def _services(self, stores: Stores, inbox: RedisInbox) -> ChatServices:
         """Return what listeners and commands work with."""
         from adapters.chat.company import company, owns
-        from adapters.chat.services import ChatServices, Waits
+        from adapters.chat.services import ChatServices
 
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
@@ -109,7 +118,6 @@ class Platform(ABC):
             has_prices=settings.prices is not None,
         )
         admission = admission_of(settings, stores, self._catalogue, members)
-        estimate = WaitEstimate(settings.answers_at_once)
         return ChatServices(
             name=self.name,
             inbox=inbox,
@@ -126,7 +134,7 @@ class Platform(ABC):
             hear=stores.conversations.hear,
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,
-            waits=Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, now=now),
+            waits=self._waits(stores, inbox, admission),
             reads_all=self._reads_all,
             terms=settings.terms,
             practices=Practices(settings.conversation_hours, services=tuple(_readers(settings))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
@@ -53,9 +54,12 @@ SERVICES: Mapping[Awaited, Service] = {
     Awaited.RERANKER: "reranker",
 }
 LATE_SERVICE = "A question took longer than {:g} seconds in all, and was waiting for this at the end."
+BREAKS_OFF = "The chat model's service broke off its answers too often. Try again in a moment."
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
-FRAME = 400  # bytes around an excerpt: where it stands, and its score
-TOOLS = 2_000  # bytes that describe the tools
+MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
+WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
+FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
+TOOLS = 2_500  # bytes that describe the tools, and that ask for a repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +131,18 @@ class Agent:
     def most(self, question: Question, conversation: Conversation | None = None) -> Usage:
         """Return the most tokens that an answer may take: each turn reads all that those before it brought.
 
-        The turns are one for each round of searches, one to answer, and one to repair that.
+        The turns are one for each round of tools, one that comes without a search, one to answer, and one to repair
+        that; the last may be broken off and made again. Bytes count as tokens by what a service has told.
         """
         if not (written := self.model.most_tokens):
             return Usage()
-        turns = self.limits.tool_rounds + 2 if question.selection is None else 1
-        found = MOST_CALLS * question.top_k * (self.limits.excerpt_characters + FRAME)
+        turns = self.limits.tool_rounds + 3 if question.selection is None else 1
+        found = MOST_CALLS * question.top_k * (WIDEST * self.limits.excerpt_characters + FRAME)
         first = _size(opening(question, self.fitting(question, conversation))) + TOOLS
-        brought = turns * (turns - 1) // 2
-        prompts = (turns * first + brought * found) / self.bytes_per_token + brought * written
-        return Usage(prompt_tokens=round(prompts), completion_tokens=turns * written)
+        before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads, of which one has not searched
+        size = len(before) * first + sum(max(each - 1, 0) for each in before) * found
+        prompts = size / self.bytes_per_token + sum(before) * written
+        return Usage(prompt_tokens=math.ceil(prompts), completion_tokens=len(before) * written)
 
     def cost(self, usage: Usage) -> Cost:
         """Return what tokens count for in budgets, without the question itself."""
@@ -195,6 +201,7 @@ class Run:
         self._rounds_left = limits.tool_rounds if selection is None else 0
         self._is_grounded = selection is not None  # whether there is something to answer from
         self._repaired = False
+        self._restarts_left = MOST_RESTARTS
         self._usage = Usage()
         self._model_name = ""
         self._start = agent.clock()
@@ -260,7 +267,10 @@ class Run:
                 return self._draft.feed(text)
             case Restarted():
                 self._count(self._estimated())
-                return (item,) if self._restart() else ()
+                was_shown, self._restarts_left = self._restart(), self._restarts_left - 1
+                if self._restarts_left < 0:
+                    raise ModelUnavailable(BREAKS_OFF)
+                return (item,) if was_shown else ()
             case turn:
                 turns.append(turn)
                 self._draft.is_cut = turn.is_cut

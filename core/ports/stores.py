@@ -247,6 +247,10 @@ class WaitingRoom(Backlogged, Protocol):
         """Count what waits, for all processes."""
         ...
 
+    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
+        """Return those of the questions that wait."""
+        ...
+
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Put *notice* into the delivery of a question that waits; False once anybody has had that."""
         ...

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.answering.agent import Limits
-from tests.end_to_end.community import ANSWER, Town
+from core.messages import AWAITED
+from core.model import Awaited
+from tests.end_to_end.community import ANSWER, Town, half_written
 
 MODEL = "I'm still waiting for the language model"
 
@@ -26,3 +28,24 @@ async def test_who_asks_is_told_that_the_model_is_waited_for(town: Town) -> None
 
         assert [MODEL in said for said in town.community.said(asked)] == [False]
         assert not town.community.warned(asked)
+
+
+@pytest.mark.promise("never-silent")
+async def test_whose_turn_has_not_come_is_told_so_until_it_has(town: Town) -> None:
+    """Each question that waits behind others of the same person; once it is answered, nothing says so any more."""
+    town.limits = Limits(silence=0.05)
+
+    def is_told(asked: str) -> bool:
+        """Say whether it stands in the thread of a question or beside it, as the platform has it."""
+        return AWAITED[Awaited.TURN] in (*town.community.said(asked), *town.community.told(asked))
+
+    async with town.bot(FOOTNOTE_ANSWERS_PER_PERSON="1"):
+        async with half_written(town):
+            second = town.community.ask("And a droid?")
+            await town.community.until(lambda: is_told(second), what="the words")
+            town.chat.call("search_documents", {"query": "droid"})
+            town.chat.say(f"{ANSWER} [1].")
+        await town.sees(second, ANSWER)
+        await town.remembers(second)
+
+        assert not is_told(second)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -78,6 +79,10 @@ class Box:
             return False
         self.notices.append(notice)
         return True
+
+    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
+        """Give those that nobody has taken."""
+        return [each for each in messages if each not in self.taken]
 
     async def waiting(self) -> int:
         """Give what the test has said."""

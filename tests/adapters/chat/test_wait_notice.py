@@ -16,7 +16,8 @@ from adapters.chat.platform import NOTICE, Destination, Part, Posted, nonce
 from adapters.chat.services import Waits, tell_wait
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.events import unobserved
-from core.model import Claim, Delivery, Question, WaitNotice
+from core.messages import AWAITED
+from core.model import Awaited, Claim, Delivery, Question, WaitNotice
 from tests.adapters.chat.test_drafts import Pencil
 from tests.builders import NOON, question
 from tests.fakes.box import Box
@@ -26,6 +27,7 @@ from tests.waiting import adapters_at_work, at_once, cancelled
 
 LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
+PLACE = ASKED.message.thread
 MARK = nonce(ASKED.message, NOTICE)
 UNKNOWN = WaitNotice(thread=ASKED.message.thread, nonce=MARK)
 KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
@@ -65,10 +67,58 @@ async def test_they_are_said_once_in_a_while_in_one_place(box: Box) -> None:
     assert shown == [1, 1, 1, 2]
 
 
-async def test_where_few_wait_nothing_is_said() -> None:
-    """The answer comes soon."""
-    thread, box = Thread(), Box()
-    await give(thread, by=waits(box))
+class Nap:
+    """Sleeps until it is woken, and keeps for how long it should have."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.over = asyncio.Event()
+
+    async def __call__(self, seconds: float) -> None:
+        """Sleep."""
+        self.seconds.append(seconds)
+        await self.over.wait()
+
+
+@pytest.mark.promise("never-silent")
+async def test_where_few_wait_nothing_is_said_at_first() -> None:
+    """The answer comes soon; whoever listens may go meanwhile, and nothing is left."""
+    thread, box, nap = Thread(), Box(), Nap()
+    await give(thread, by=waits(box, sleep=nap))
+
+    assert (nap.seconds, thread.did, box.notices, adapters_at_work()) == ([15.0], [], [], set())
+
+
+@pytest.mark.promise("never-silent")
+async def test_whose_turn_has_not_come_after_a_while_is_told_so() -> None:
+    """Each of them, noted like any other notice."""
+    thread, box, other = Thread(), Box(), question(id="q2")
+    for asked in (ASKED, other):
+        await give(thread, by=waits(box), asked=asked)
+
+    assert thread.shown == [AWAITED[Awaited.TURN]] * 2
+    assert [(one.nonce, one.id) for one in box.notices] == [
+        (nonce(asked.message, NOTICE), name) for asked, said in ((ASKED, "m1"), (other, "m2")) for name in ("", said)
+    ]
+
+
+@pytest.mark.promise("never-silent")
+async def test_whose_turn_has_come_meanwhile_and_who_will_not_be_answered_is_told_nothing() -> None:
+    """Of the first, it is not even asked whether they would be."""
+    thread, box, nap = Thread(), Box(), Nap()
+
+    async def admits(_: Question) -> bool:
+        raise AssertionError
+
+    giving = asyncio.create_task(
+        tell_wait(replace(waits(box, sleep=nap), admits=admits), ASKED, PLACE, lambda _: thread)
+    )
+    await at_once(0)
+    box.taken.add(ASKED.message)
+    nap.over.set()
+    await giving
+    box.taken.clear()
+    await give(thread, by=waits(box, admits=False))
 
     assert (thread.did, box.notices) == ([], [])
 
