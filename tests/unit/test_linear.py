@@ -22,9 +22,9 @@ from adapters.openai.reading import MOST_ARGUMENTS, Reading, Thoughts
 from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
 from adapters.slack.events import words
 from core.answering.citations import Quoted, selected_text, trim_url
+from core.answering.context import history
 from core.answering.dialect import MARKDOWN, one_line
 from core.answering.markup import read
-from core.answering.prompts import history
 from core.answering.verdict import is_small_talk
 from core.documents.excerpt import excerpt, sentences
 from core.model import Conversation, without_controls
