@@ -18,6 +18,7 @@ from core.model import ChatMessage, Conversation, MessageRef, ModelTurn, Prompt,
 MESSAGE_LIMIT = 50
 BYTES_PER_TOKEN = 4.0  # of UTF-8, for mixed text; counts 6,500 where a large model's tokenizer counts 6,401
 TOOLS = 2_000  # bytes that describe the tools
+FRAME = 60  # bytes around what a message says, and for what is escaped in it
 ANSWER_SHARE = 4  # a context is at most by this part for the answer
 EARLIER = 2  # questions that a follow-up is searched with; one was measured to be worse
 WORDS_ALONE = 5  # of meaning; of follow-ups whose words do not say what they are about, an eighth has so many
@@ -69,26 +70,22 @@ def earlier_questions(conversation: Conversation | None) -> str:
     return "\n".join(asked[-EARLIER:])
 
 
-def history(conversation: Conversation | None, *, budget: float) -> tuple[ChatMessage, ...]:
+def history(conversation: Conversation | None, *, budget: float, frame: int = 0) -> tuple[ChatMessage, ...]:
     """Return the newest whole turns that fit into so many bytes, oldest first, in the chat format.
 
-    Marks are taken out, since their numbers mean nothing in a new answer; tool calls are not replayed.
+    The *frame* is what counts for each message beside what it says. Marks are taken out, since their numbers mean
+    nothing in a new answer; tool calls are not replayed.
     """
     kept: list[ChatMessage] = []
     for turn in reversed(conversation.turns if conversation else ()):
         answer = spoken(_MARK.sub(r"\1", turn.answer))
         said: list[ChatMessage] = [*attached(turn.attachments), {"role": "user", "content": spoken(turn.question)}]
         said.append({"role": "assistant", "content": answer})
-        budget -= _contents(said)
+        budget -= sum(len(str(each["content"]).encode(errors="replace")) + frame for each in said)
         if budget < 0 or len(kept) + len(said) > MESSAGE_LIMIT:
             break
         kept[:0] = said
     return tuple(kept)
-
-
-def _contents(messages: Sequence[ChatMessage]) -> int:
-    """Return the bytes that are said in messages."""
-    return sum(len(str(message["content"]).encode(errors="replace")) for message in messages)
 
 
 @dataclass
@@ -164,8 +161,9 @@ class PromptWriter:
             smaller = self._smaller()
             while (room := self._room()) < 0 and next(smaller, False):
                 pass
-            said = self.most_said - _contents(opening(self.question, ()).messages)
-            past = history(self.conversation, budget=min(said, room))
+            asked = opening(self.question, ()).messages
+            said = self.most_said - sum(len(str(each["content"]).encode(errors="replace")) for each in asked)
+            past = history(self.conversation, budget=min(said, room), frame=0 if room == inf else FRAME)
             self.newest = Prompt((*opening(self.question, past, self.found).messages, *self._more))
         return self.newest
 
@@ -178,7 +176,7 @@ class PromptWriter:
     def tighten(self, most: float) -> bool:
         """Cut the prompt to so many bytes, or to half of what it has now; return whether it has become smaller."""
         before = self.size
-        self.most = min(most, self.most) if most < before else before / 2
+        self.most = most if most < before + TOOLS else (before + TOOLS) / 2
         self.write()
         return self.size < before
 

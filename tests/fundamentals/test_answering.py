@@ -124,7 +124,7 @@ async def test_a_failed_search_is_marked_on_the_question() -> None:
     shelf = Shelf(hit())
     shelf.fails = True
     surface = RecordingSurface()
-    responder = Responder(agent(ScriptedChatModel(turn(search("robots"))), shelf), None, now=Clock().now)
+    responder = Responder(agent(ScriptedChatModel(), shelf), None, now=Clock().now)
 
     answer = await responder.respond(Claim(question()), surface)
 
