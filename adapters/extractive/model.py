@@ -11,6 +11,7 @@ from typing import Any
 
 from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
+from core.answering.verdict import is_small_talk
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
 from core.messages import GREETING, QUOTES_ONLY
@@ -41,7 +42,7 @@ class ExtractiveModel:
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Call the search tool where that may find more; then yield the answer paragraph by paragraph."""
         question, results, has_searched = _read(prompt.messages)
-        queries = _parts(question) if results and not has_searched and tools and may_call else []
+        queries = _queries(question, results) if tools and may_call and not has_searched else []
         if queries:
             written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), start=1)
             calls = (ToolCall(id=f"call-{number}", name=tools[0].name, arguments=each) for number, each in written)
@@ -111,8 +112,15 @@ def _words(question: str, unit: Unit, in_section: str) -> float:
     return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
-def _parts(question: str) -> list[str]:
-    """Return the parts of a question that joins a few, of which one search may have found only some; else none."""
+def _queries(question: str, results: list[dict[str, Any]] | None) -> list[str]:
+    """Return what to search: the parts of a question that joins a few, of which one search may have found only some.
+
+    Where nothing was searched it is the question, unless that is small talk.
+    """
+    if results is None:
+        return [] if is_small_talk(question) else [question]
+    if not results:
+        return []
     parts = [part.strip(" ,") for part in _JOINT.split(question)]
     parts = [part for part in parts if stems(part)]
     return parts if 1 < len(parts) <= MOST_PARTS else []

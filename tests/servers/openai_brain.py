@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-NOTHING = "NOT_IN_DOCUMENTS"
+NOTHING, NOTHING_GIVEN = "I could not find that.", "NOT_IN_DOCUMENTS"
 SEARCH = "search_documents"
 PASSAGES = re.compile(r'<data kind="passages">\n(.*?)\n</data>\n\nQuestion: (.*)', re.DOTALL)
 PASSAGE = re.compile(r"^\[(\d+)\] \d\.\d\d .*\n((?:  .*\n?)+)", re.MULTILINE)
@@ -38,7 +38,7 @@ def answer_by_itself(body: dict[str, Any]) -> OwnAnswer:
     results = passages_in(_text(messages[last]))
     results += [result for message in answers for result in _results(_text(message))]
     if not results:
-        return OwnAnswer(tuple(_words(NOTHING if answers or given else "OK.")))
+        return OwnAnswer(tuple(_words(NOTHING_GIVEN if given else NOTHING if answers else "OK.")))
     marks = " ".join(f"[{result['number']}]" for result in results[:2])
     return OwnAnswer(tuple(_words(f"{_first_sentence(results[0]['text'])} {marks}.")))
 

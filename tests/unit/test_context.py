@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ REFUSED = PromptTooLong("It cannot read that much.")
 
 
 async def asked(
-    model: ScriptedChatModel, past: Conversation | None = LONG, hits: list[Hit] | None = None, **fields: object
+    model: ScriptedChatModel, past: Conversation | None = LONG, hits: list[Hit] | None = None, **fields: Any
 ) -> Answer:
     """Ask in a long conversation, over many passages."""
     agent = Agent(model, Shelf(*(hits or MANY)), clock=Clock(), observer=EVENTS.append)
