@@ -31,6 +31,7 @@ PROMISES = {
     "follow-ups": "A follow-up is understood with what was asked before.",
     "scope": "A question limited to sources or chapters is answered from them alone.",
     "fits-any-model": "What a model cannot read at once is cut to what it can.",
+    "worth-a-notification": "The first message of an answer begins with a sentence, or much of one.",
     "honest-no": "That the documents do not answer is said without another call, and without a word of the model.",
     "bounded-loop": "The model is asked a bounded number of times.",
     "events": "Every step of an answer is an event.",

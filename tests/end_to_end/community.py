@@ -319,7 +319,6 @@ async def half_written(town: Town, room: Room = Room.CHANNEL) -> AsyncGenerator[
     """Ask, and let the model pause in the middle of its answer until the block is over."""
     town.chat.pauses_before = b"And then"
     town.chat.goes_on.clear()
-    town.chat.call("search_documents", {"query": "robot"})
     town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
     asked = town.community.ask(room=room)
     await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")

@@ -166,7 +166,6 @@ async def test_services_that_fall_while_the_question_is_answered(
 async def test_a_stream_that_always_breaks_leaves_an_apology_and_nothing_else(tmp_path: Path) -> None:
     """Half an answer was shown and is taken back, each time."""
     async with open_desk(tmp_path) as desk:
-        desk.world.chat.call("search_documents", {"query": ASKED})
         for _ in range(3):
             desk.world.chat.say("Penguins build ", "nests", then=Cut())
 
@@ -181,7 +180,6 @@ async def test_a_stream_that_always_breaks_leaves_an_apology_and_nothing_else(tm
 async def test_a_stream_that_breaks_once_is_written_anew(tmp_path: Path) -> None:
     """The reader gets the whole answer, without a warning."""
     async with open_desk(tmp_path) as desk:
-        desk.world.chat.call("search_documents", {"query": ASKED})
         desk.world.chat.say("Penguins build [1] ", "nests", then=Cut())
 
         _, seen = await desk.ask()
