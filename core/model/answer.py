@@ -124,7 +124,7 @@ class Answer(Value):
 
     `blocks` is its tree, where the answer was just written; one that is stored is read from its text.
     `usage` counts the tokens of all turns of the model; `cost` is their price where prices are known. The time of the
-    first tokens, of all turns, is part of that of the generation.
+    first tokens, of all turns, is part of that of the generation; that of posting is what came after all of it.
     """
 
     id: str
@@ -143,6 +143,7 @@ class Answer(Value):
     first_token_time_ms: float = 0.0
     generation_time_ms: float = 0.0
     total_time_ms: float = 0.0
+    posting_time_ms: float = 0.0
 
     @property
     def is_failure(self) -> bool:

@@ -360,14 +360,8 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
     answer = Answer(id="a1", text="Robots act [1].", status=Status.ANSWERED)
 
     async def progress() -> AsyncIterator[Progress]:
-        for item in (
-            Searching("robots"),
-            drafted("It acts. Ro "),
-            drafted("It acts. Ro bats "),
-            Restarted(),
-            drafted("Ro "),
-            answer,
-        ):
+        acts, bats = drafted("It acts. Ro "), drafted("It acts. Ro bats ")
+        for item in (Searching("robots"), acts, bats, Restarted(), drafted("Ro "), answer):
             yield item
             await settled()
 
@@ -375,10 +369,8 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
         drawn = await shown.draw(progress(), Pencil(), question())
 
     assert drawn == answer
-    assert [text for _, _, text in platform.calls] == [
-        *("It acts. Ro", "It acts. Ro bats", BLANK.text, "Ro"),
-        "Robots act [1]. End.",
-    ]
+    drafts = ("It acts. Ro", "It acts. Ro bats", BLANK.text, "Ro")
+    assert [text for _, _, text in platform.calls] == [*drafts, "Robots act [1]. End."]
 
 
 FAILURES = st.sampled_from([None, None, Unreachable(), RateLimited(2.0)])
