@@ -259,11 +259,12 @@ class Run:
         """Search for the question itself, with what was asked before it where it does not stand alone."""
         text = self._question.text
         self._search.earlier = "" if stands_alone(text) else self._earlier
+        self._search.knows_earlier = self._agent.model.reads_history
         arguments = json.dumps({"query": text}, ensure_ascii=False)
         async for item in self._use_tools((ToolCall(id="", name=SEARCH, arguments=arguments),), is_ours=True):
             yield item
         self._writer.found = self._search.results
-        if self._agent.model.reads_history:  # from now on it words follow-ups itself
+        if self._search.knows_earlier:  # then it words its own queries
             self._search.earlier = ""
 
     async def _ask_fitting(self) -> AsyncGenerator[Progress, None]:
@@ -274,8 +275,7 @@ class Run:
                     async for item in asked:
                         yield item
             except PromptTooLong as refused:
-                room = self._agent.room(refused.limit)
-                if refusals == MOST_REFUSALS or not self._writer.tighten(room):
+                if refusals == MOST_REFUSALS or not self._writer.tighten(self._agent.room(refused.limit)):
                     raise
             else:
                 return
@@ -292,9 +292,10 @@ class Run:
         self._turn, begun = ModelTurn(""), agent.clock()
         turns = list[ModelTurn]()
         is_read, has_begun = True, False  # whether the model was given the prompt, as far as anybody knows, and speaks
-        may_call = self._rounds_left > 0
         try:
-            async with aclosing(agent.model.stream(prompt, tools=self._specs, may_call=may_call)) as stream:
+            async with aclosing(
+                agent.model.stream(prompt, tools=self._specs, may_call=self._rounds_left > 0)
+            ) as stream:
                 async for item in stream:
                     if not has_begun:
                         has_begun, self._first_token_ms = True, self._first_token_ms + (agent.clock() - begun) * 1000

@@ -173,7 +173,7 @@ class SearchTool:
     """Searches for one question: gives the model numbered passages above its threshold, and keeps what was found.
 
     The *scope* is what may be searched; without one, all that was picked. What was asked *earlier* helps where a query
-    does not stand alone. The `results` are those of the newest search.
+    does not stand alone; who *knows_earlier* is given what is relevant to both. The `results` are of the newest search.
     """
 
     retriever: Retriever
@@ -182,6 +182,7 @@ class SearchTool:
     _: KW_ONLY
     excerpt_limit: int
     earlier: str = ""
+    knows_earlier: bool = False
     scope: Scope | None = None
     waiting: Waiting = field(default_factory=Waiting)
     searches: int = 0
@@ -212,7 +213,12 @@ class SearchTool:
         self.searches += 1
         try:
             result = await self.retriever.search(
-                query, limit=limit, scope=scope, earlier=self.earlier, waiting=self.waiting
+                query,
+                limit=limit,
+                scope=scope,
+                earlier=self.earlier,
+                is_about_both=self.knows_earlier,
+                waiting=self.waiting,
             )
         except RetrievalUnavailable:
             raise ToolError("The documents cannot be searched right now.") from None

@@ -44,7 +44,14 @@ class Shelf:
         self._by_query = by_query or {}
 
     async def search(
-        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+        self,
+        query: str,
+        *,
+        limit: int,
+        scope: Scope,
+        earlier: str = "",
+        is_about_both: bool = False,
+        waiting: Waiting | None = None,
     ) -> SearchResult:
         """Look along the shelf."""
         self.asked.append(Asked(query, limit, scope, earlier))
