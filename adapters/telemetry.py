@@ -50,6 +50,9 @@ _TROUBLES = (
     | PossiblyDoubled
 )
 
+SLOW = 15.0
+"""Seconds of an answer and its posting, after which one is a warning with the share of each stage."""
+
 
 def log_events(logger: Any) -> Observer:
     """Return what writes each event as one line of plain values."""
@@ -65,5 +68,8 @@ def log_events(logger: Any) -> Observer:
         write: Callable[..., Any] = logger.warning if has_failed or isinstance(event, _TROUBLES) else logger.info
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
         write(name, **{name: value for name, value in fields.items() if value is not None})
+        if isinstance(event, Answered) and (whole := event.total_time_ms + event.posting_time_ms) > SLOW * 1000:
+            shares = {stage: f"{took / whole:.0%}" for stage, took in event.stages.items()}
+            logger.warning("slow_answer", question=fields["question"], seconds=round(whole / 1000, 1), **shares)
 
     return observe

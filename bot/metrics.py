@@ -38,7 +38,7 @@ from core.events import (
 )
 from core.model import Backlog, Claim, Measure, MessageRef
 
-Stage: TypeAlias = Literal["waiting", "first_text", "retrieval", "generation", "total"]
+Stage: TypeAlias = Literal["waiting", "first_text", "retrieval", "first_token", "generation", "total", "posting"]
 
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
 MOST_MODELS = 20
@@ -100,8 +100,8 @@ class Metrics:
         }
         self._stages = Histogram(
             "footnote_answer_stage_seconds",
-            "Seconds that questions wait for their turn, that the first words take from then on, that searching and "
-            "writing take, and the whole answer.",
+            "Seconds that questions wait for their turn, that the first words take from then on, that searching, the "
+            "first tokens of the model and all it writes take, the whole answer, and what posting it takes after that.",
             ["stage"],
             buckets=SECONDS,
             registry=self._registry,
@@ -179,8 +179,10 @@ class Metrics:
             self._add("cost", _bounded(self._models, event.model, MOST_MODELS), amount=event.cost)
         if event.total_time_ms:  # what was refused took nothing of this
             self.took("retrieval", event.retrieval_time_ms / 1000)
+            self.took("first_token", event.first_token_time_ms / 1000)
             self.took("generation", event.generation_time_ms / 1000)
             self.took("total", event.total_time_ms / 1000)
+            self.took("posting", event.posting_time_ms / 1000)
 
     def _tokens(self, event: TokensUsed) -> None:
         model, usage = _bounded(self._models, event.model, MOST_MODELS), event.usage

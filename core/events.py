@@ -101,6 +101,18 @@ class Answered:
     retrieval_time_ms: float
     generation_time_ms: float
     total_time_ms: float
+    first_token_time_ms: float = 0.0
+    posting_time_ms: float = 0.0
+
+    @property
+    def stages(self) -> Mapping[str, float]:
+        """How many milliseconds each stage took, of those that follow one another; all else is the rest."""
+        return {
+            "search": self.retrieval_time_ms,
+            "first_token": self.first_token_time_ms,
+            "writing": self.generation_time_ms - self.first_token_time_ms,
+            "posting": self.posting_time_ms,
+        }
 
     @classmethod
     def of(cls, question: MessageRef, answer: Answer) -> Answered:

@@ -7,6 +7,7 @@ snapshot wins. `finish` brings the last one, and returns when the platform has c
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -17,15 +18,21 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 from adapters.chat.platform import Barred, Controls, Part, Posted, Poster, QuestionGone, Renderer
 from adapters.retry import LoadPacer
+from core.answering.nodes import inlines, visible
 from core.answering.verdict import DelayedAnswer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Status, Waiting
+from core.model.markup import CodeLine
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
 
 BLANK = Part("…", Controls.STOP)  # what a message shows whose text was taken back; no platform has empty ones
 PLACE_HOLDER = Part("…")  # for a message that only has to be found, and goes at once
+FIRST_WORDS = 80  # characters, or a sentence: less would make a notification that says nothing, such as "To"
+_SENTENCE = re.compile(  # or a footnote, which stands at the end of one
+    r"(?:[^\W\d]{2}|[)\]\"'”’`])[.!?…][\"'”’)\]]*(?:\s|\Z)|[。！？\ufffc]"
+)
 _JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})  # where they name pages: small talk is no answer
 
 
@@ -148,6 +155,8 @@ class LiveMessage:
                     self._wait_with(item)
                 case Drafted(written) if grows != 0:
                     draft = written
+                    if not self.messages and not is_worth_a_message(written):
+                        continue
                     self.show(lambda written=written: _controlled(renderer.sketch(written)[:grows], Controls.STOP))
                 case Restarted() if grows != 0:
                     draft = None
@@ -335,6 +344,15 @@ class LiveMessage:
         took = self._last_call - started
         self._interval = min(max(self.pace.interval, took, self._interval * 0.8), self.pace.longest)
         return calling.result()
+
+
+def is_worth_a_message(draft: PartialAnswer) -> bool:
+    """Return whether enough is written for people to be notified of it, who read only its first words."""
+    blocks = [block for blocks in draft.read() for block in blocks]
+    if any(isinstance(block.leaf, CodeLine) for block in blocks):
+        return True
+    words = " ".join(visible(inlines(block)) for block in blocks)
+    return len(words) >= FIRST_WORDS or bool(_SENTENCE.search(words))
 
 
 def _passing(parts: Sequence[Part]) -> Sequence[Part]:

@@ -176,7 +176,7 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
     words = await _estimated(waits)
     if not words:  # as mostly
         await waits.sleep(waits.silence)
-        if not await waits.room.waiting_of([question.message]):
+        if await waits.room.stages([question.message]) != [Stage.WAITING]:
             return
     if not await _is_admitted(waits, question):
         return

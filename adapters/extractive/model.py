@@ -1,4 +1,4 @@
-"""The model's side of the conversation: one search, then an answer made of quotes."""
+"""The model's side of the conversation: an answer made of quotes, and a search for each part of a joined question."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from operator import mul
 from typing import Any
 
 from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
-from core.answering.prompts import NOT_IN_SELECTION, read_selection
+from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
 from core.answering.verdict import is_small_talk
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
-from core.messages import GREETING, NOTHING_TO_QUOTE, QUOTES_ONLY
+from core.messages import GREETING, QUOTES_ONLY
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 
@@ -40,11 +40,11 @@ class ExtractiveModel:
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
-        """Call the search tool first; then yield the answer paragraph by paragraph."""
-        question, results, searches = _read(prompt.messages)
-        queries = _queries(question, results, searches) if tools and may_call else []
+        """Call the search tool where that may find more; then yield the answer paragraph by paragraph."""
+        question, results, has_searched = _read(prompt.messages)
+        queries = _queries(question, results) if tools and may_call and not has_searched else []
         if queries:
-            written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), searches + 1)
+            written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), start=1)
             calls = (ToolCall(id=f"call-{number}", name=tools[0].name, arguments=each) for number, each in written)
             yield ModelTurn("", tuple(calls), model=NAME)
             return
@@ -64,7 +64,7 @@ class ExtractiveModel:
         sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
         chosen = choose(question, await self._scored(question, sources))
         if not chosen:
-            return [NOTHING_TO_QUOTE]
+            return [NOT_IN_DOCUMENTS]
         said = (each for each in prompt.messages if each["role"] == "assistant")
         is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
         return [*compose(chosen), *([] if is_noticed else [NOTICE])]
@@ -112,26 +112,31 @@ def _words(question: str, unit: Unit, in_section: str) -> float:
     return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
-def _queries(question: str, results: list[dict[str, Any]] | None, searches: int) -> list[str]:
-    """Return what to search next: the question; then, if it found something, the parts of one that joins two."""
+def _queries(question: str, results: list[dict[str, Any]] | None) -> list[str]:
+    """Return what to search: the parts of a question that joins a few, of which one search may have found only some.
+
+    Where nothing was searched it is the question, unless that is small talk.
+    """
     if results is None:
         return [] if is_small_talk(question) else [question]
-    if not results or searches > 1:
+    if not results:
         return []
     parts = [part.strip(" ,") for part in _JOINT.split(question)]
     parts = [part for part in parts if stems(part)]
     return parts if 1 < len(parts) <= MOST_PARTS else []
 
 
-def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, int]:
-    """Return the newest question, what the tools found for it (None before the first call), and the number of calls."""
+def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, bool]:
+    """Return the newest question, what was found for it (None where nothing was searched), and whether we searched."""
     found: list[list[dict[str, Any]]] = []
     for message in reversed(messages):
         if message["role"] == "user":
-            results = [result for results in reversed(found) for result in results]
+            content = str(message["content"])
+            given, question = read_passages(content) or (None, content)
+            results = [*(given or ()), *(result for results in reversed(found) for result in results)]
             merged = {(result["number"], result["text"]): result for result in results}  # some are found again
-            return str(message["content"]), list(merged.values()) if found else None, len(found)
+            return question, list(merged.values()) if found or given is not None else None, bool(found)
         if message["role"] == "tool":
             data: dict[str, Any] = json.loads(message["content"])["data"] or {}
             found.append(data.get("results", []))
-    return "", None, 0
+    return "", None, False

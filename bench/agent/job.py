@@ -36,11 +36,15 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A question, the tool for it and the answer to it; asked one at a time, or *at_once* at a time."""
+    """A question, the tool for it and the answer to it; asked one at a time, or *at_once* at a time.
+
+    What is `given` is the question with what a search has found for it, for those who search before they ask.
+    """
 
     url: str
     instructions: str
     question: str
+    given: str
     tool: Tool
     answer: str
     warm_up: int = 20

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.agent.job import Job, Tool
 from core.answering import tools
 from core.answering.citations import Sources
-from core.answering.prompts import INSTRUCTIONS
+from core.answering.prompts import INSTRUCTIONS, opening
 from core.answering.tools import SearchTool
 from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef, Waiting
 
@@ -39,7 +39,14 @@ class Shelf:
     """Finds the same passages, whatever is looked for."""
 
     async def search(
-        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+        self,
+        query: str,
+        *,
+        limit: int,
+        scope: Scope,
+        earlier: str = "",
+        is_about_both: bool = False,
+        waiting: Waiting | None = None,
     ) -> SearchResult:
         """Give all of them."""
         return SearchResult(query, _HITS[:limit], len(_HITS), query_time_ms=0, search_time_ms=0, total_time_ms=0)
@@ -83,12 +90,13 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def job() -> Job:
+def job(length: int = TOKENS) -> Job:
     """Give the job, with instructions, tool and passages as our own agent gives them to the model."""
-    search = SearchTool(Shelf(), question(), Sources(), earlier="", excerpt_limit=500)
+    search = SearchTool(Shelf(), question(), Sources(), excerpt_limit=500)
     found = asyncio.run(search.search_documents("how statements come from the documents"))
     text = json.dumps({"success": True, "data": found, "error": None}, ensure_ascii=False)
     spec = tools.Tool(search.search_documents).spec
     tool = Tool(spec.name, spec.description, spec.parameters, text)
-    answer = "".join(tokens(_SENTENCES * 3)[:TOKENS])
-    return Job(url="", instructions=INSTRUCTIONS, question=TEXT, tool=tool, answer=answer)
+    answer = "".join(tokens(_SENTENCES * 3)[:length])
+    given = str(opening(question(), (), search.results).messages[-1]["content"])
+    return Job(url="", instructions=INSTRUCTIONS, question=TEXT, given=given, tool=tool, answer=answer)

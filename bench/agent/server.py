@@ -1,8 +1,8 @@
 """A chat completions server that costs as little as it can: everything it says is rendered before it listens.
 
-It calls the tool first and answers when it is given the result, in chunks as the real API frames them. It gives the
-whole answer at once, or one event every few milliseconds. `python -m bench.agent.server MILLISECONDS`, with the job on
-standard input; prints its port.
+It calls the tool first and answers when it is given the result, or passages with the question, in chunks as the real
+API frames them. It gives the whole answer at once, or one event every few milliseconds after a start of some more.
+`python -m bench.agent.server MILLISECONDS START`, with the job on standard input; prints its port.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n"
     b"Connection: keep-alive\r\nx-request-id: req_2f1f9e1c0a7b4f6f\r\nopenai-version: 2020-10-01\r\n\r\n"
 )
+PASSAGES = b'"<data kind=\\"passages'
 _TAIL = b"0\r\n\r\n"
 
 
@@ -77,9 +78,10 @@ def _chunk(data: bytes) -> bytes:
 class Connection(asyncio.Protocol):
     """Answers the requests of one connection, one after the other."""
 
-    def __init__(self, script: Script, pause: float) -> None:
+    def __init__(self, script: Script, pause: float, start: float = 0.0) -> None:
         self._script = script
         self._pause = pause
+        self._start = start
         self._received = b""
         self._transport: Any = None
         self._due = 0.0
@@ -97,11 +99,12 @@ class Connection(asyncio.Protocol):
             self._answer(body)
 
     def _answer(self, body: bytes) -> None:
-        events = self._script.answering if b'"tool_call_id"' in body else self._script.calling
+        has_found = b'"tool_call_id"' in body or PASSAGES in body
+        events = self._script.answering if has_found else self._script.calling
         if not self._pause:
             self._transport.write(_HEAD + b"".join(events))
             return
-        self._begin(events)
+        self._begin(events, self._start)
 
     def _begin(self, events: Sequence[bytes], start: float = 0.0) -> None:
         """Begin with the events after some seconds."""
@@ -124,10 +127,10 @@ def _length(head: bytes) -> int:
     return next(int(value) for name, _, value in fields if name == b"content-length")
 
 
-async def serve(job: Job, pause: float) -> None:
+async def serve(job: Job, pause: float, start: float) -> None:
     """Listen until the process is ended."""
     script = Script(job)
-    server = await asyncio.get_running_loop().create_server(lambda: Connection(script, pause), "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(lambda: Connection(script, pause, start), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -135,4 +138,4 @@ async def serve(job: Job, pause: float) -> None:
 if __name__ == "__main__":
     asked = Job.read()
     pin(asked.core)
-    asyncio.run(serve(asked, float(sys.argv[1]) / 1000))
+    asyncio.run(serve(asked, *(float(milliseconds) / 1000 for milliseconds in sys.argv[1:])))

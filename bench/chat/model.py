@@ -16,6 +16,7 @@ from aiohttp import web
 from bench.agent.question import job, tokens
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from tests.servers.openai import ChatServer, ScriptedAnswer, Step
+from tests.servers.openai_brain import passages_in
 from tests.servers.service import Received
 
 
@@ -29,7 +30,7 @@ class Tempo:
 
 
 class PacedModel(ChatServer):
-    """Searches for each question, then answers at length; `spent` is how long it took until the first words, by number.
+    """Answers at length, after a search where it has no passages; `spent` is how long the first words took.
 
     An answer bears the number of its question at both ends, so that nothing can be taken for another's.
     """
@@ -47,7 +48,8 @@ class PacedModel(ChatServer):
 
     def _own_answer(self, body: dict[str, Any]) -> ScriptedAnswer:
         number = _number(body)
-        if number is None or body["messages"][-1]["role"] != "tool":
+        newest = body["messages"][-1]
+        if number is None or not (newest["role"] == "tool" or passages_in(str(newest["content"]))):
             return super()._own_answer({**body, "messages": [_unnumbered(one) for one in body["messages"]]})
         begins, ends = BEGINS.format(number), ENDS.format(number)
         return ScriptedAnswer((*tokens(f"{begins} "), *self._text, *tokens(f"\n\n{ends}")))

@@ -93,7 +93,6 @@ class Journey:
             await asyncio.wrap_future(self._stopped)
 
     async def _ask(self, chat: ChatServer, number: int, ask: Callable[[str], str]) -> str:
-        chat.call("search_documents", {"query": QUESTIONS[number]})
         chat.say(*(f"{word} " for word in ANSWER.split()))
         asked = ask(QUESTIONS[number])
         async with asyncio.timeout(PATIENCE):

@@ -14,14 +14,14 @@ from typing import Any
 
 from bench.agent.job import pin
 from bench.agent.question import job, tokens
-from bench.agent.server import Connection, Script, event, turn
+from bench.agent.server import PASSAGES, Connection, Script, event, turn
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from bench.chat.model import Tempo
 
 
 @dataclass
 class Speech:
-    """What it says: a search for each question, then the same answer, which bears the number at both ends.
+    """What it says: the same answer, with the question's number at both ends, after a search where it has no passages.
 
     `spent` is how many seconds it took until the first words, by number.
     """
@@ -64,11 +64,11 @@ class Paced(Connection):
 
     def _answer(self, body: bytes) -> None:
         asked: dict[str, Any] = json.loads(body)
-        question = next(one["content"] for one in reversed(asked["messages"]) if one["role"] == "user")
+        question = next(str(one["content"]) for one in reversed(asked["messages"]) if one["role"] == "user")
         found = NUMBER.search(question)
         assert found is not None
         self._number, self._asked_at = int(found[1]), time.time()
-        if asked["messages"][-1]["role"] == "tool":
+        if asked["messages"][-1]["role"] == "tool" or PASSAGES in body:
             self._left = 2  # the first event says who speaks, the second is the first word
             events = self._speech.answering(self._number)
         else:

@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
+from math import ceil, inf
 
 from core.answering.citations import Footnotes, Sources, selected_text
+from core.answering.context import (
+    BYTES_PER_TOKEN,
+    TOOLS,
+    PromptWriter,
+    TokenMeter,
+    earlier_questions,
+    readable_tokens,
+    size_of,
+    stands_alone,
+)
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
-from core.answering.prompts import BYTES_PER_TOKEN, NOT_IN_SELECTION, REPAIR, history, learned, opening
+from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, REPAIR
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
-from core.errors import ModelUnavailable
-from core.events import Observer, Service, ServiceFailed, State, StateChanged, TokensUsed, UrlsRemoved, unobserved
-from core.messages import EXPIRED, FAILED
+from core.errors import ModelUnavailable, PromptTooLong
+from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
+from core.messages import EXPIRED, FAILED, TOO_LONG
 from core.model import (
     Answer,
     Awaited,
     Cancellation,
-    ChatMessage,
     Conversation,
     Cost,
     Interruption,
     ModelTurn,
     Prices,
     Progress,
-    Prompt,
     Question,
     Restarted,
     Scope,
@@ -57,17 +65,17 @@ LATE_SERVICE = "A question took longer than {:g} seconds in all, and was waiting
 BREAKS_OFF = "The chat model's service broke off its answers too often. Try again in a moment."
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
+MOST_REFUSALS = 3  # of prompts that are too long
 WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
 FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
-TOOLS = 2_500  # bytes that describe the tools, and that ask for a repair
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How far one answer may go; one of so many characters is some seven messages on Discord.
 
-    After so many seconds of *silence* whoever reads is told what is waited for. The *longest* is what a question takes
-    in all, however often it is tried.
+    The first of the *tool rounds* is the search that needs no model. After so many seconds of *silence* whoever reads
+    is told what is waited for. The *longest* is what a question takes in all, however often it is tried.
     """
 
     tool_rounds: int = 4
@@ -119,40 +127,46 @@ class Agent:
                     yield item
         except ModelUnavailable as error:
             self.observer(ServiceFailed("chat model", str(error)))
-            sentence = FAILED
+            sentence = TOO_LONG if isinstance(error, PromptTooLong) else FAILED
         if cancelled.reason is Interruption.EXPIRED and not run.is_finished:
             self.observer(ServiceFailed(SERVICES[waiting.on], LATE_SERVICE.format(self.limits.longest)))
             sentence = EXPIRED
-        for prompt, usage in run.asked:
-            self.bytes_per_token = learned(self.bytes_per_token, _size(prompt), usage.prompt_tokens)
+        self.bytes_per_token = run.meter.learned(self.bytes_per_token)
         for item in run.conclude(sentence):
             yield item
 
     def most(self, question: Question, conversation: Conversation | None = None) -> Usage:
         """Return the most tokens that an answer may take: each turn reads all that those before it brought.
 
-        The turns are one for each round of tools, one that comes without a search, one to answer, and one to repair
-        that; the last may be broken off and made again. Bytes count as tokens by what a service has told.
+        The turns are one for each round of tools but the first search, which needs none, one to answer, and one to
+        repair that; the last may be broken off and made again. Bytes count as tokens by what a service has told.
         """
         if not (written := self.model.most_tokens):
             return Usage()
-        turns = self.limits.tool_rounds + 3 if question.selection is None else 1
-        found = MOST_CALLS * question.top_k * (WIDEST * self.limits.excerpt_characters + FRAME)
-        first = _size(opening(question, self.fitting(question, conversation))) + TOOLS
-        before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads, of which one has not searched
-        size = len(before) * first + sum(max(each - 1, 0) for each in before) * found
+        turns = self.limits.tool_rounds + 1 if question.selection is None else 1
+        hit = WIDEST * self.limits.excerpt_characters + FRAME
+        first = size_of(self.writer(question, conversation).write().messages) + TOOLS + question.top_k * hit
+        before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads
+        size = len(before) * first + sum(before) * MOST_CALLS * question.top_k * hit
         prompts = size / self.bytes_per_token + sum(before) * written
-        return Usage(prompt_tokens=math.ceil(prompts), completion_tokens=len(before) * written)
+        if self.model.context_tokens:
+            prompts = min(prompts, len(before) * self.model.context_tokens)
+        return Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
 
     def cost(self, usage: Usage) -> Cost:
         """Return what tokens count for in budgets, without the question itself."""
         money = self.prices.cost(usage) if self.prices else 0.0
         return Cost(tokens=usage.prompt_tokens + usage.completion_tokens, money=money)
 
-    def fitting(self, question: Question, conversation: Conversation | None) -> tuple[ChatMessage, ...]:
-        """Return as much of a conversation as fits in front of a question."""
-        size = sum(len(str(message["content"]).encode(errors="replace")) for message in opening(question, ()).messages)
-        return history(conversation, budget=self.limits.history_tokens * self.bytes_per_token - size)
+    def writer(self, question: Question, conversation: Conversation | None) -> PromptWriter:
+        """Return what writes the prompts of a question, with as much of the conversation as the model can read."""
+        said = self.limits.history_tokens * self.bytes_per_token
+        return PromptWriter(question, conversation, self.room(self.model.context_tokens), said)
+
+    def room(self, context: int | None) -> float:
+        """Return the bytes that a prompt may have in a context of so many tokens, as far as that is known."""
+        tokens = inf if context is None else readable_tokens(context, self.model.most_tokens)
+        return tokens * self.bytes_per_token
 
     async def answer(self, question: Question, conversation: Conversation | None = None) -> Answer:
         """Return the answer alone: the same loop, drained."""
@@ -164,9 +178,9 @@ class Agent:
 class Run:
     """Answers one question.
 
-    Rules that hold whatever the model does: nothing is shown before a search has found something relevant, unless the
-    question is small talk; an answer without a search makes the run search once by itself; an answer without a valid
-    mark gets one chance to name its passages.
+    Rules that hold whatever the model does: a question is searched before the model is asked, unless it is small talk;
+    nothing is shown before a search has found something relevant; an answer without a valid mark gets one chance to
+    name its passages.
     """
 
     def __init__(
@@ -179,79 +193,121 @@ class Run:
         scope: Scope | None = None,
     ) -> None:
         self._agent = agent
-        self._spent = spent
         self._question = question
         self._waiting = waiting
-        selection = question.selection
+        selection, limits = question.selection, agent.limits
         self._sources = sources = Sources() if selection is None else selected_text(selection)
         is_talk = is_small_talk(question.text) and not question.attachments
         self._is_free = selection is not None or is_talk  # whether no search is needed
-        earlier = ""
-        if conversation and not agent.model.reads_history:
-            turns = conversation.turns
-            earlier = next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")
-        limits = agent.limits
-        limit = limits.excerpt_characters
         self._search = SearchTool(
-            agent.retriever, question, sources, earlier=earlier, excerpt_limit=limit, scope=scope, waiting=waiting
+            agent.retriever, question, sources, excerpt_limit=limits.excerpt_characters, scope=scope, waiting=waiting
         )
+        self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
-        self._prompt = opening(question, agent.fitting(question, conversation))
+        self._specs = tuple(tool.spec for tool in tools) if selection is None else ()
+        self._writer = agent.writer(question, conversation)
         self._rounds_left = limits.tool_rounds if selection is None else 0
         self._is_grounded = selection is not None  # whether there is something to answer from
         self._repaired = False
         self._restarts_left = MOST_RESTARTS
-        self._usage = Usage()
-        self._model_name = ""
         self._start = agent.clock()
-        self._generation_ms = 0.0
+        self._first_token_ms = self._generation_ms = 0.0
         self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
         self.is_finished = False
-        self.asked: list[tuple[Prompt, Usage]] = []
+        costs = agent.model.most_tokens > 0
+        self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs)
 
     async def attempts(self) -> AsyncGenerator[Progress, None]:
-        """Ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
-        while True:
-            async with aclosing(self._ask()) as asked:
+        """Search, and ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
+        if not self._is_free:
+            async for item in self._search_first():
+                yield item
+        async with aclosing(self._rounds()) as rounds:
+            async for item in rounds:
+                yield item
+        self.is_finished = True
+
+    async def _rounds(self) -> AsyncGenerator[Progress, None]:
+        """Ask the model, run its tools or have it name its passages, and ask again. Raises `ModelUnavailable`."""
+        while not self._is_hopeless:
+            async with aclosing(self._ask_fitting()) as asked:
                 async for item in asked:
                     yield item
-            calls = self._calls()
-            has_passages = self._sources.citations and not self._toolbox.has_grounds
-            is_excused = self._repaired or self._is_free or not has_passages
-            if not calls and (is_excused or self._draft.markup.citations or self._draft.markup.is_blank):
-                break
+            calls = self._turn.tool_calls[:MOST_CALLS] if self._rounds_left else ()
+            if not calls and self._can_be_judged:
+                return
             written = self._draft.text
             if self._restart():
                 yield Restarted()
             if not calls:
                 self._repaired, self._rounds_left = True, 0
-                more = {"role": "assistant", "content": written}, {"role": "user", "content": REPAIR}
-                self._prompt = Prompt((*self._prompt.messages, *more))
-                continue
+                self._writer.add({"role": "assistant", "content": written}, {"role": "user", "content": REPAIR})
             async for item in self._use_tools(calls):
                 yield item
-            if self._search.failed and not self._is_grounded:
-                break
-        self.is_finished = True
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether there is nothing that the model could answer from: the index is down, or empty."""
+        is_shut = self._search.failed or not self._search.has_documents
+        may_know = len(self._toolbox.tools) > 1 and not self._writer.has_more  # another tool, which was not called yet
+        return is_shut and not self._is_grounded and not may_know
+
+    @property
+    def _can_be_judged(self) -> bool:
+        """Whether what the model wrote is its last word: over passages it names some, or says that they do not help."""
+        has_passages = self._sources.citations and not self._toolbox.has_grounds
+        is_excused = self._repaired or self._is_free or not has_passages or self._draft.says_no
+        return bool(is_excused or self._draft.markup.citations or self._draft.markup.is_blank)
+
+    async def _search_first(self) -> AsyncIterator[Progress]:
+        """Search for the question itself, with what was asked before it where it does not stand alone."""
+        text = self._question.text
+        self._search.earlier = "" if stands_alone(text) else self._earlier
+        self._search.knows_earlier = self._agent.model.reads_history
+        arguments = json.dumps({"query": text}, ensure_ascii=False)
+        async for item in self._use_tools((ToolCall(id="", name=SEARCH, arguments=arguments),), is_ours=True):
+            yield item
+        self._writer.found = self._search.results
+        if self._search.knows_earlier:  # then it words its own queries
+            self._search.earlier = ""
+
+    async def _ask_fitting(self) -> AsyncGenerator[Progress, None]:
+        """Let the model speak once, with less to read where it was too much. Raises `ModelUnavailable`."""
+        for refusals in range(MOST_REFUSALS + 1):
+            try:
+                async with aclosing(self._ask()) as asked:
+                    async for item in asked:
+                        yield item
+            except PromptTooLong as refused:
+                if refusals == MOST_REFUSALS or not self._writer.tighten(self._agent.room(refused.limit)):
+                    raise
+            else:
+                return
 
     async def _ask(self) -> AsyncGenerator[Progress, None]:
         """Let the model speak once, and show what may be shown."""
         agent, about = self._agent, self._question.message
         agent.observer(StateChanged(about, State.GENERATING))
         self._waiting.on = Awaited.MODEL
+        prompt = self._writer.write()
+        if not self._writer.has_more:
+            self._search.keep(self._writer.found or ())
         self._restart()
         self._turn, begun = ModelTurn(""), agent.clock()
-        tools = tuple(tool.spec for tool in self._toolbox.tools) if self._rounds_left else ()
         turns = list[ModelTurn]()
-        is_read = True  # whether the model was given the prompt, as far as anybody knows
+        is_read, has_begun = True, False  # whether the model was given the prompt, as far as anybody knows, and speaks
         try:
-            async with aclosing(agent.model.stream(self._prompt, tools=tools)) as stream:
+            async with aclosing(
+                agent.model.stream(prompt, tools=self._specs, may_call=self._rounds_left > 0)
+            ) as stream:
                 async for item in stream:
+                    if not has_begun:
+                        has_begun, self._first_token_ms = True, self._first_token_ms + (agent.clock() - begun) * 1000
                     for progress in self._taken(item, turns):
                         yield progress
-                    if self._draft.is_cut and not turns:
+                    if self._draft.is_over and not turns:
                         break  # which ends the model's work at once
         except ModelUnavailable:
             is_read = bool(self._draft.text)
@@ -266,7 +322,7 @@ class Run:
             case TextDelta(text):
                 return self._draft.feed(text)
             case Restarted():
-                self._count(self._estimated())
+                self.meter.count(self._writer.newest, ModelTurn(self._draft.text))
                 was_shown, self._restarts_left = self._restart(), self._restarts_left - 1
                 if self._restarts_left < 0:
                     raise ModelUnavailable(BREAKS_OFF)
@@ -274,54 +330,28 @@ class Run:
             case turn:
                 turns.append(turn)
                 self._draft.is_cut = turn.is_cut
-                self.asked.append((self._prompt, turn.usage))
+                self.meter.reports.append((self._writer.size, turn.usage.prompt_tokens))
                 return self._draft.feed("", is_last=not turn.is_cut)
 
     def _end_turn(self, turn: ModelTurn | None, *, is_read: bool) -> None:
         """Keep what the model has said, and count it, also where nobody else does; one that was cut has no turn."""
         self._turn = turn or ModelTurn(self._draft.text, is_cut=True)
-        self._model_name = self._turn.model or self._model_name
         if is_read:
-            is_counted = self._turn.usage.prompt_tokens + self._turn.usage.completion_tokens > 0
-            self._count(self._turn.usage if is_counted else self._estimated())
-
-    def _count(self, usage: Usage) -> None:
-        """Count what was read and written once."""
-        self._usage += usage
-        self._spent(usage)
-        self._agent.observer(TokensUsed(self._question.message, self._model_name, usage))
-
-    def _estimated(self) -> Usage:
-        """Return about what the model has read and written where no service tells, as for a turn that was broken off.
-
-        It is nothing for a model that costs nothing.
-        """
-        if not self._agent.model.most_tokens:
-            return Usage()
-        said = self._draft.text + "".join(call.name + call.arguments for call in self._turn.tool_calls)
-        sizes = _size(self._prompt), len(said.encode(errors="replace"))
-        prompt, completion = (round(size / self._agent.bytes_per_token) for size in sizes)
-        return Usage(prompt_tokens=prompt, completion_tokens=completion)
+            self.meter.count(self._writer.newest, self._turn)
 
     def _restart(self) -> bool:
         """Begin the answer anew; return whether anything of it was shown."""
         was_shown = self._draft.is_shown
-        unless = "" if self._question.selection is None else NOT_IN_SELECTION
+        unless = NOT_IN_DOCUMENTS if self._question.selection is None else NOT_IN_SELECTION
         is_live = self._is_free or self._is_grounded
         markup, most = MarkupReader(Footnotes(self._sources)), self._agent.limits.answer_characters
         self._draft = AnswerDraft(markup, is_live=is_live, unless=unless, most=most)
         return was_shown
 
-    def _calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls to run: the model's, or a search of our own where an answer came without any."""
-        if self._rounds_left and self._turn.tool_calls:
-            return self._turn.tool_calls[:MOST_CALLS]
-        if self._search.searches or self._is_grounded or self._is_free:
-            return ()
-        arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
-        return (ToolCall(id="search-1", name=SEARCH, arguments=arguments),)
-
-    async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
+    async def _use_tools(self, calls: tuple[ToolCall, ...], *, is_ours: bool = False) -> AsyncIterator[Progress]:
+        """Run calls, if there are any, and have the model read their results, unless the call is ours."""
+        if not calls:
+            return
         self._rounds_left = max(self._rounds_left - 1, 0)
         self._agent.observer(StateChanged(self._question.message, State.RETRIEVING))
         for call in calls:
@@ -332,14 +362,14 @@ class Run:
         results = await self._toolbox.call(calls)
         if (search.failed or search.lexical_only) and not was_troubled:
             yield SearchFailed()
+        self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
+        if is_ours:
+            return
         wishes = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in calls
-        ]
-        text = self._turn.text if self._turn.tool_calls else ""  # none, not an empty one: some services refuse that
-        own = {"role": "assistant", "content": text or None, "tool_calls": wishes}
-        self._prompt = Prompt((*self._prompt.messages, own, *results))
-        self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
+        ]  # no text is None, and not an empty one: some services refuse that
+        self._writer.add({"role": "assistant", "content": self._turn.text or None, "tool_calls": wishes}, *results)
 
     def conclude(self, failure: str = "") -> Iterator[Progress]:
         """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.
@@ -364,19 +394,15 @@ class Run:
             has_relevant_context=bool(verdict.citations) or has_grounds,
             lexical_only=self._search.lexical_only,
             nearest=verdict.nearest,
-            model=self._model_name,
-            usage=self._usage,
-            cost=agent.prices.cost(self._usage) if agent.prices else None,
+            model=self.meter.model,
+            usage=self.meter.usage,
+            cost=agent.prices.cost(self.meter.usage) if agent.prices else None,
             tool_calls=tuple(self._toolbox.records),
             retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
+            first_token_time_ms=round(self._first_token_ms, 1),
             generation_time_ms=round(self._generation_ms, 1),
             total_time_ms=round((agent.clock() - self._start) * 1000, 1),
         )
-
-
-def _size(prompt: Prompt) -> int:
-    """Return the bytes of a prompt."""
-    return len(json.dumps(prompt.messages, ensure_ascii=False).encode(errors="replace"))
 
 
 def answer_id(question: Question) -> str:

@@ -272,7 +272,9 @@ class Responder:
         try:
             if claim.is_quiet and not await _is_worth_showing(run):
                 return outcome[0]
+            begun = self.agent.clock()
             delivery = await self._show(claim, surface, _only(outcome[0]) if claim.is_quiet else run, outcome)
+            took = (self.agent.clock() - begun) * 1000
         except (StoreUnavailable, ShutOut):  # is no failure of the model
             raise
         except Exception:
@@ -280,6 +282,8 @@ class Responder:
             raise
         if not outcome:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)
+        posting = max(took - (0 if claim.is_quiet else outcome[0].total_time_ms), 0)
+        outcome[0] = outcome[0].model_copy(update={"posting_time_ms": round(posting, 1)})
         if memory and delivery.messages:
             await self._remember(memory, question, outcome[0], delivery.messages)
             names = [name for message in delivery.messages for name in message.names]

@@ -172,15 +172,17 @@ def asked_for(call: ToolCall) -> str:
 class SearchTool:
     """Searches for one question: gives the model numbered passages above its threshold, and keeps what was found.
 
-    The *scope* is what may be searched; without one, all that was picked.
+    The *scope* is what may be searched; without one, all that was picked. What was asked *earlier* helps where a query
+    does not stand alone; who *knows_earlier* is given what is relevant to both. The `results` are of the newest search.
     """
 
     retriever: Retriever
     question: Question
     sources: Sources
     _: KW_ONLY
-    earlier: str
     excerpt_limit: int
+    earlier: str = ""
+    knows_earlier: bool = False
     scope: Scope | None = None
     waiting: Waiting = field(default_factory=Waiting)
     searches: int = 0
@@ -188,6 +190,7 @@ class SearchTool:
     lexical_only: bool = False
     has_documents: bool = True
     retrieval_time_ms: float = 0.0
+    results: Sequence[Mapping[str, Any]] = ()
     _found: dict[str, Hit] = field(default_factory=dict[str, Hit])
 
     async def search_documents(
@@ -210,7 +213,12 @@ class SearchTool:
         self.searches += 1
         try:
             result = await self.retriever.search(
-                query, limit=limit, scope=scope, earlier=self.earlier, waiting=self.waiting
+                query,
+                limit=limit,
+                scope=scope,
+                earlier=self.earlier,
+                is_about_both=self.knows_earlier,
+                waiting=self.waiting,
             )
         except RetrievalUnavailable:
             raise ToolError("The documents cannot be searched right now.") from None
@@ -224,7 +232,7 @@ class SearchTool:
             known = self._found.get(hit.passage.source_url)
             if known is None or hit.score > known.score:
                 self._found[hit.passage.source_url] = hit
-        shown = [
+        self.results = [
             {
                 "number": self.sources.add(hit),
                 "text": excerpt(hit.passage.text, query, limit=self.excerpt_limit),
@@ -236,7 +244,12 @@ class SearchTool:
             for hit in result.hits
             if hit.score >= asked.relevance_threshold
         ]
-        return {"results": shown, "total": len(shown), "query": query}
+        return {"results": self.results, "total": len(self.results), "query": query}
+
+    def keep(self, given: Sequence[Mapping[str, Any]]) -> None:
+        """Let nothing of the newest search be cited that the model was not *given*, as there was no room for it."""
+        for number in {each["number"] for each in self.results} - {each["number"] for each in given}:
+            self.sources.citations.pop(number, None)
 
     @property
     def failed(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 
 from core.answering.citations import Sources
@@ -18,6 +19,7 @@ from core.messages import (
     AWAITED,
     CUT,
     FAILED,
+    GREETING,
     LEXICAL_ONLY,
     NO_DOCUMENTS,
     STOPPED,
@@ -29,13 +31,17 @@ from core.messages import (
 from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
+LONGEST_REFUSAL = 80  # characters: of the word with whatever stands around it
+_UNSEEN = "[\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufe0f\ufeff]{0,3}"  # between letters; escaped underscores too
+_SAID = re.compile(r"\w")
+
 
 @dataclass
 class AnswerDraft:
     """One attempt at an answer, whose `markup` reads it.
 
-    It is shown while it is written only if it *is_live*. It is held back as long as it could still become *unless*,
-    a word by which the model says that there is no answer.
+    It is shown while it is written only if it *is_live*. The word *unless*, by which the model says that there is no
+    answer, is never part of it: what could still become that word is held back.
     """
 
     markup: MarkupReader
@@ -43,15 +49,31 @@ class AnswerDraft:
     unless: str = ""
     most: int = 100_000  # characters of the text
     is_shown: bool = False  # or will be with the next drawing
-    is_refusal: bool = False  # whether the model wrote the word that says there is no answer
+    says_no: bool = False  # whether the model wrote the word that says there is no answer
     is_cut: bool = False  # whether there would have been more; what is not certain at its end is then left off
     text: str = ""
     _held: str = ""
+    _has_begun: bool = False  # whether anything but the word was written
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """What is certain of it by now, with a word where it was cut."""
         return (*chain(*self.markup.read()), *([_remark(CUT)] if self.is_cut else []))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether it says that there is no answer: at once, or behind words that cite nothing."""
+        return self._is_no or (self.says_no and not self.markup.citations)
+
+    @property
+    def _is_no(self) -> bool:
+        """Whether it begins with the word, so that nothing behind it is read."""
+        return self.says_no and not self._has_begun
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that is still written could be read."""
+        return self.is_cut or (self._is_no and len(self.text) > LONGEST_REFUSAL)
 
     def feed(self, piece: str, *, is_last: bool = False) -> tuple[Progress, ...]:
         """Take more of the model's text; unless it *is_last*, what may become the word for no answer waits."""
@@ -60,15 +82,38 @@ class AnswerDraft:
             piece = piece[: max(map(piece.rfind, " \n")) + 1] or piece  # between two words
         self.text += piece
         if self.unless:
-            self.is_refusal = self.unless in self.text
-            text = self._held + piece
-            sizes = range(0 if is_last else min(len(text), len(self.unless)), 0, -1)
-            overlap = next((size for size in sizes if self.unless.startswith(text[-size:])), 0)
-            end = 0 if self.is_refusal else len(text) - overlap
-            piece, self._held = text[:end], text[end:]
+            piece = self._without_word(piece, is_last=is_last)
         self.markup.feed(piece, is_last=is_last)
         self.is_shown = self.is_shown or (self.is_live and bool(piece.strip()))
         return (Drafted(self.markup),) if self.is_shown else ()
+
+    def _without_word(self, piece: str, *, is_last: bool) -> str:
+        """Return what may be read of the text that was held and a new piece of it."""
+        whole, begun = _word_of_refusal(self.unless)
+        text, self._held = self._held + piece, ""
+        while not self._is_no and (found := whole.search(text)):
+            self._has_begun = self._has_begun or bool(_SAID.search(text, 0, found.start()))
+            self.says_no, text = True, text[: found.start()] + text[found.end() :]
+        if self._is_no:
+            return ""
+        if not is_last:
+            may_become = begun.search(text)
+            end = may_become.start() if may_become else len(text)
+            if not self._has_begun and not _SAID.search(text, 0, end) and len(text) <= LONGEST_REFUSAL:
+                end = 0  # such as asterisks around the word
+            text, self._held = text[:end], text[end:]
+        self._has_begun = self._has_begun or bool(_SAID.search(text))
+        return text
+
+
+@cache
+def _word_of_refusal(word: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds a word, as models and Markdown may write it, and what finds its beginning at the end."""
+    *letters, last = [re.escape(letter) for letter in word]
+    begun = last
+    for letter in reversed(letters):
+        begun = f"{letter}{_UNSEEN}(?:{begun}|\\Z)"
+    return re.compile(_UNSEEN.join([*letters, last]), re.IGNORECASE), re.compile(begun, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +163,33 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
 
 def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
     citations, is_blank = draft.markup.citations, draft.markup.is_blank
-    if question.selection is not None and (draft.is_refusal or not citations):
+    if question.selection is not None and (draft.says_no or not citations):
         return _judge_selection(question, draft, search)
+    if draft.is_refusal:
+        return _judge_refusal(question, search, is_free=is_free)
     if citations or ((is_free or has_grounds) and not is_blank):
         more = [_remark(LEXICAL_ONLY)] if search.lexical_only and citations else []
         return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *more))
+    is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
+    return Verdict(Status.FAILED, FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
+
+
+def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> Verdict:
+    """Say why there is no answer; small talk needs none from the documents."""
+    if is_free and not search.searches:
+        return Verdict(Status.ANSWERED, GREETING)
     if not search.has_documents:
         return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
     if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
-    if is_blank and (search.sources.citations or has_grounds or not search.searches):
-        return Verdict(Status.FAILED, FAILED)
     nearest = search.nearest
     return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)
 
 
 def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool) -> Verdict:
     """The selection is the one source, so it is cited even where the model forgot the mark."""
-    if draft.is_refusal:
+    if draft.says_no:
         return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
     if draft.markup.is_blank:
         return Verdict(Status.FAILED, FAILED)

@@ -48,13 +48,17 @@ TOO_SLOW = "There was no answer within {:g} seconds. Try again in a moment."
 
 @dataclass(slots=True)
 class _Evidence:
-    """What speaks for a passage, averaged over the queries that were asked; `alone` is the first query's cosine."""
+    """What speaks for a passage, averaged over the queries that were asked; the `best` are the highest cosine and BM25.
+
+    `alone` is the first query's cosine.
+    """
 
     passage: Passage
     rank: float = 0.0
     dense: float = 0.0
     alone: float = 0.0
     lexical: float = 0.0
+    best: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,14 @@ class HybridRetriever:
     observer: Observer = unobserved
 
     async def search(
-        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+        self,
+        query: str,
+        *,
+        limit: int,
+        scope: Scope,
+        earlier: str = "",
+        is_about_both: bool = False,
+        waiting: Waiting | None = None,
     ) -> SearchResult:
         """Return the best passages, best first; by words alone while the embedder is down.
 
@@ -108,7 +119,8 @@ class HybridRetriever:
         try:
             async with steps.take(Awaited.SEARCH, LONGEST_SEARCH, RetrievalUnavailable):
                 found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
-                hits = await self._ranked(query, found, steps, lexical_only=lexical_only)
+                asked = texts[-1] if is_about_both else query
+                hits = await self._ranked(asked, found, steps, lexical_only=lexical_only, is_about_both=is_about_both)
                 has_documents = bool(hits) or await self._has_documents(scope)
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
@@ -142,7 +154,13 @@ class HybridRetriever:
             return [None] * len(texts)
 
     async def _ranked(
-        self, query: str, found: Sequence[Sequence[Candidate]], steps: _Steps, *, lexical_only: bool
+        self,
+        query: str,
+        found: Sequence[Sequence[Candidate]],
+        steps: _Steps,
+        *,
+        lexical_only: bool,
+        is_about_both: bool,
     ) -> Sequence[Hit]:
         """Return everything that was found with its relevance, best first.
 
@@ -157,11 +175,13 @@ class HybridRetriever:
                 item.alone = dense if number == 0 else item.alone
                 item.dense += dense / len(found)
                 item.lexical += lexical / len(found)
+                item.best = (max(item.best[0], dense), max(item.best[1], lexical))
                 item.rank += (DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical / best) / len(found)
         ranked = sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))
         if lexical_only:
             size = (await self.index.outline()).passages if ranked else 0
-            return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in ranked]
+            sums = ((item.passage, item.best[1] if is_about_both else item.lexical) for item in ranked)
+            return [Hit(passage, LEXICAL.relevance(rarity(bm25, size))) for passage, bm25 in sums]
         if self.reranker is not None:
             try:
                 passages = [item.passage for item in ranked[:RERANKED]]
@@ -172,7 +192,8 @@ class HybridRetriever:
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self.observer(ServiceFailed("reranker", str(error)))
         calibration = self.embedder.calibration
-        return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in ranked]
+        cosines = ((each.passage, each.best[0] if is_about_both else max(each.alone, each.dense)) for each in ranked)
+        return [Hit(passage, calibration.relevance(cosine)) for passage, cosine in cosines]
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:

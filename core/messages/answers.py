@@ -11,6 +11,9 @@ WARNING = "⚠️"
 LIMIT = "⏳"
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
+TOO_LONG = (
+    "Sorry, this is more than my language model can read at once. Please ask in fewer words, or with shorter files."
+)
 EXPIRED = "Sorry, this answer took too long, so I gave it up. Please try again in a moment."
 STOPPED = "Stopped."
 CUT = "This answer got too long, so it was cut off here."
@@ -35,7 +38,6 @@ GREETING = (
     "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
     "Ask me something about them."
 )
-NOTHING_TO_QUOTE = "None of these passages has a sentence that answers this."
 LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 PAUSED = "The moderators have paused me here, so I can't answer for now."

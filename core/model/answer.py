@@ -123,7 +123,8 @@ class Answer(Value):
     """The end of every run: Markdown with `[n]`, and the footnotes that the numbers stand for.
 
     `blocks` is its tree, where the answer was just written; one that is stored is read from its text.
-    `usage` counts the tokens of all turns of the model; `cost` is their price where prices are known.
+    `usage` counts the tokens of all turns of the model; `cost` is their price where prices are known. The time of the
+    first tokens, of all turns, is part of that of the generation; that of posting is what came after all of it.
     """
 
     id: str
@@ -139,8 +140,10 @@ class Answer(Value):
     cost: float | None = None
     tool_calls: tuple[ToolRecord, ...] = ()
     retrieval_time_ms: float = 0.0
+    first_token_time_ms: float = 0.0
     generation_time_ms: float = 0.0
     total_time_ms: float = 0.0
+    posting_time_ms: float = 0.0
 
     @property
     def is_failure(self) -> bool:

@@ -99,12 +99,20 @@ class Retriever(Protocol):
     """Finds passages for a query."""
 
     async def search(
-        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+        self,
+        query: str,
+        *,
+        limit: int,
+        scope: Scope,
+        earlier: str = "",
+        is_about_both: bool = False,
+        waiting: Waiting | None = None,
     ) -> SearchResult:
         """Return at most *limit* passages, best first. Raises `RetrievalUnavailable`.
 
-        *earlier* is the question before, for a follow-up that does not stand alone: the scores of *query* and of both
-        joined are averaged. Who is *waiting* is told for which service.
+        *earlier* are the questions before, for a follow-up that does not stand alone: the scores of *query* and of both
+        joined are averaged. Where it *is_about_both*, a passage is as relevant as it is to both joined: whoever reads
+        them knows what was asked before. Who is *waiting* is told for which service.
         """
         ...
 

@@ -247,8 +247,8 @@ class WaitingRoom(Backlogged, Protocol):
         """Count what waits, for all processes."""
         ...
 
-    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
-        """Return those of the questions that wait."""
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Return how far each has come; what was deleted is over."""
         ...
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:

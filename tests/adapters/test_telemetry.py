@@ -78,7 +78,7 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
             ),
         ),
         (
-            Answered(REF, Status.ANSWERED, "m", Usage(prompt_tokens=3, cached_tokens=1), 0.5, 1.0, 2.0, 3.0),
+            Answered(REF, Status.ANSWERED, "m", Usage(prompt_tokens=3, cached_tokens=1), 0.5, 1.0, 2.0, 3.0, 0.5, 0.25),
             (
                 "info",
                 "answered",
@@ -93,6 +93,8 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
                     "retrieval_time_ms": 1.0,
                     "generation_time_ms": 2.0,
                     "total_time_ms": 3.0,
+                    "first_token_time_ms": 0.5,
+                    "posting_time_ms": 0.25,
                 },
             ),
         ),
@@ -122,6 +124,32 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
 def test_an_event_becomes_one_line(event: Event, line: tuple[str, str, dict[str, Any]]) -> None:
     """Its name in small letters, its fields as plain values, and trouble as a warning."""
     assert logged(event) == line
+
+
+@pytest.mark.parametrize(("posting", "lines"), [(5_000.0, 1), (5_001.0, 2)])
+def test_a_slow_answer_is_a_warning_with_the_share_of_each_stage(posting: float, lines: int) -> None:
+    """So that whoever runs the bot sees where the time goes."""
+    recorder = Recorder()
+    log_events(recorder)(Answered(REF, Status.ANSWERED, "m", Usage(), None, 500.0, 9_000.0, 10_000.0, 3_000.0, posting))
+
+    assert len(recorder.lines) == lines
+    assert recorder.lines[1:] in (
+        [],
+        [
+            (
+                "warning",
+                "slow_answer",
+                {
+                    "question": NAME,
+                    "seconds": 15.0,
+                    "search": "3%",
+                    "first_token": "20%",
+                    "writing": "40%",
+                    "posting": "33%",
+                },
+            )
+        ],
+    )
 
 
 async def look_up(query: str, top_k: int = 5) -> Mapping[str, Any]:

@@ -9,8 +9,10 @@ import pytest
 
 from adapters.extractive import ExtractiveModel
 from adapters.openai import OpenAIChat
+from core.answering.prompts import opening
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 from core.ports import ChatModel
+from tests.builders import question
 from tests.fakes.chat import ScriptedChatModel, search, turn
 from tests.fakes.embedder import HashEmbedder
 from tests.servers.openai import KEY, MODEL, ChatServer
@@ -69,6 +71,17 @@ def after(prompt: Prompt, called: ModelTurn) -> Prompt:
     content = json.dumps({"success": True, "data": data, "error": None})
     results = [{"role": "tool", "tool_call_id": call.id, "content": content} for call in called.tool_calls]
     return Prompt((*prompt.messages, {"role": "assistant", "content": None, "tool_calls": calls}, *results))
+
+
+async def test_a_question_with_passages_becomes_text(model: ChatModel) -> None:
+    """With a mark, and without a search: what is there answers it."""
+    asked = opening(question("Which stones do penguins build with?"), (), [FOUND])
+    if isinstance(model, ScriptedChatModel):  # as its script says
+        await said(model, asked, (SEARCH,))
+    streamed, answered = await said(model, asked, (SEARCH,))
+
+    assert (answered.text, answered.tool_calls) == (streamed, ())
+    assert "[1]" in streamed
 
 
 async def test_a_question_becomes_a_search_and_the_results_become_text(model: ChatModel) -> None:

@@ -319,7 +319,6 @@ def pause(town: Town) -> None:
     """Let the model pause in the middle of its next answer."""
     town.chat.pauses_before = b"And then"
     town.chat.goes_on.clear()
-    town.chat.call("search_documents", {"query": "robot"})
     town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
 
 

@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from core.messages import UNREAD
 from core.model import Unread
 from tests.end_to_end.community import ANSWER, Town
+from tests.fakes.chat import asked_of
 from tests.fixtures.redis import all_keys, say
 from tests.servers.uploads import Upload
 
@@ -21,7 +22,7 @@ PHOTO = Upload("photo.png", b"\x89PNG", "image/png")
 def prompt(town: Town, at: int = -1) -> list[str]:
     """What the model was given of people."""
     messages: list[dict[str, Any]] = town.chat.received[at].body["messages"]
-    return [str(one["content"]) for one in messages if one["role"] == "user"]
+    return [asked_of(one) for one in messages if one["role"] == "user"]
 
 
 async def stored(client: Redis) -> bytes:
@@ -79,7 +80,6 @@ async def test_what_a_file_says_is_encrypted_and_goes_with_the_question(town: To
     async with town.bot():
         town.chat.pauses_before = b"And then"
         town.chat.goes_on.clear()
-        town.chat.call("search_documents", {"query": "robot"})
         town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
         asked = town.community.attach(LOG, text="Why is that?")
         await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")

@@ -16,7 +16,6 @@ async def test_what_was_deleted_while_the_bot_was_away_is_forgotten(town: Town, 
     async with town.bot():
         kept = town.community.ask()
         await town.remembers(kept)
-        town.chat.call("search_documents", {"query": "robot"})
         town.chat.say(LONG)
         asked = town.community.ask("What is an arm?", room=room)
         await town.remembers(asked)

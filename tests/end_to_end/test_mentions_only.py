@@ -12,6 +12,7 @@ from core.messages import UNHEARD
 from tests.builders import hit
 from tests.end_to_end.community import Town
 from tests.end_to_end.on_discord import DiscordCommunity
+from tests.fakes.chat import asked_of
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
 from tests.servers.discord.mentions import Pings
@@ -52,7 +53,7 @@ async def test_a_conversation_goes_on_by_mention_and_by_reply(town: Town, discor
         server.post_as(discord.ada, thread, "And a leg?", reply_to=answer)
         await town.sees(asked, ANSWER, times=3)
 
-    told = [message["content"] for message in town.chat.received[-1].body["messages"]]
+    told = [asked_of(message) for message in town.chat.received[-1].body["messages"]]
     assert "mention me" in first.lower()
     assert "And an arm?" in told
     assert "And a leg?" in told

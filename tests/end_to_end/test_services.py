@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli import app
+from tests.fakes.chat import asked_of
 from tests.fixtures.commands import Ended, write_documents
 from tests.servers.service import Reply
 from tests.servers.world import World, everything
@@ -69,7 +70,7 @@ async def test_the_same_question_is_answered_by_the_services(shop: Shop) -> None
     assert [received.path for received in shop.world.cohere.received][-2:] == ["/v2/embed", "/v2/rerank"]
     again = json.loads((await shop("ask", "And of what else?", "--thread", "t", "--json")).out)
     assert again["status"] in ("answered", "no_context")
-    asked = [message["content"] for message in shop.world.chat.received[-1].body["messages"]]
+    asked = [asked_of(message) for message in shop.world.chat.received[-1].body["messages"]]
     assert ASKED in asked
 
 

@@ -18,7 +18,6 @@ async def test_who_asks_is_told_that_the_model_is_waited_for(town: Town) -> None
     town.limits = Limits(silence=0.05)
     town.chat.pauses_before = b"data"
     town.chat.goes_on.clear()
-    town.chat.call("search_documents", {"query": "robot"})
     town.chat.say(f"{ANSWER} [1].")
     async with town.bot():
         asked = town.community.ask()

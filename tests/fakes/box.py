@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from core.errors import StoreUnavailable
-from core.model import Asked, Backlog, Edited, Kept, MessageRef, Question, Signal, Task, ThreadRef, WaitNotice
+from core.model import Asked, Backlog, Edited, Kept, MessageRef, Question, Signal, Stage, Task, ThreadRef, WaitNotice
 
 
 @dataclass
@@ -80,9 +80,9 @@ class Box:
         self.notices.append(notice)
         return True
 
-    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
-        """Give those that nobody has taken."""
-        return [each for each in messages if each not in self.taken]
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Give what nobody has taken as waiting."""
+        return [Stage.RUNNING if each in self.taken else Stage.WAITING for each in messages]
 
     async def waiting(self) -> int:
         """Give what the test has said."""

@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec, Usage
+from core.answering.prompts import read_passages
+from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec, Usage
 
 
 class Silence:
@@ -41,13 +42,20 @@ def search(query: str, *, id: str = "call-1", **arguments: Any) -> ToolCall:  # 
     return call(json.dumps({"query": query, **arguments}), id=id)
 
 
+def asked_of(message: ChatMessage) -> str:
+    """Return what a message says, of one with passages only the question."""
+    text = str(message["content"])
+    found = read_passages(text)
+    return found[1] if found else text
+
+
 def call(arguments: str, *, name: str = "search_documents", id: str = "call-1") -> ToolCall:  # noqa: A002 - the field's name
     """Script a tool call with whatever arguments a model may write."""
     return ToolCall(id=id, name=name, arguments=arguments)
 
 
 class ScriptedChatModel:
-    """Takes its turns one after the other, and keeps what it was asked in `prompts` and `tools`.
+    """Takes its turns one after the other, and keeps what it was asked in `prompts`, `tools` and `may_call`.
 
     To be asked more often than the script says is an `AssertionError`; `check` raises one if a turn is left over (the
     fixture `script` calls it). `closed_early` counts the streams that were closed before their end. With `most_tokens`
@@ -57,6 +65,7 @@ class ScriptedChatModel:
     def __init__(self, *turns: ScriptedTurn, reads_history: bool = True) -> None:
         self.prompts: list[Prompt] = []
         self.tools: list[tuple[ToolSpec, ...]] = []
+        self.may_call: list[bool] = []
         self.closed_early = 0
         self.most_tokens = 0
         self.context_tokens: int | None = None
@@ -73,7 +82,8 @@ class ScriptedChatModel:
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Take the next turn of the script."""
         self.prompts.append(prompt)
-        self.tools.append(tuple(tools) if may_call else ())
+        self.tools.append(tuple(tools))
+        self.may_call.append(may_call)
         assert self._turns, f"the script has no turn left for: {prompt.messages[-1]}"
         taken = self._turns.pop(0)
         try:

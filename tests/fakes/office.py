@@ -14,7 +14,7 @@ from core.model import Answer
 from core.ports import ChatSurface
 from core.worker import Worker
 from tests.builders import NOON, hit, thread
-from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, Silence, search, turn
+from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, Silence, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
@@ -22,12 +22,12 @@ from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
 from tests.waiting import wait_until
 
-WHOLE = (turn(search("robot")), turn("Robots act [1]."))
+WHOLE = (turn("Robots act [1]."),)
 
 
 def silent(silence: Silence) -> tuple[ScriptedTurn, ...]:
     """An answer that goes no further than its first sentence."""
-    return turn(search("robot")), turn("Robots act [1]. They ", silence)
+    return (turn("Robots act [1]. They ", silence),)
 
 
 class Office:

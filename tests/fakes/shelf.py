@@ -26,7 +26,8 @@ class Shelf:
     Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise `error`, which is
     `RetrievalUnavailable` at first, and naming the sources too; or name queries in `fails_on`. Set `lexical_only` to
     search as without an embedder, and `has_documents` to False where it is empty.
-    With a `barrier`, each search waits there for the others. It is a `Catalogue` too, of the sources of all hits.
+    At a `barrier`, each search that is in `waits_for` waits for the others. It is a `Catalogue` too, of the sources of
+    all hits.
     """
 
     def __init__(self, *hits: Hit, by_query: Mapping[str, Sequence[Hit]] | None = None) -> None:
@@ -37,16 +38,24 @@ class Shelf:
         self.lexical_only = False
         self.has_documents = True
         self.barrier: asyncio.Barrier | None = None
+        self.waits_for: Collection[str] = ()
         self.records: dict[str, SourceRecord] = {}
         self._hits = hits
         self._by_query = by_query or {}
 
     async def search(
-        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+        self,
+        query: str,
+        *,
+        limit: int,
+        scope: Scope,
+        earlier: str = "",
+        is_about_both: bool = False,
+        waiting: Waiting | None = None,
     ) -> SearchResult:
         """Look along the shelf."""
         self.asked.append(Asked(query, limit, scope, earlier))
-        if self.barrier is not None:
+        if self.barrier is not None and query in self.waits_for:
             await self.barrier.wait()
         if self.fails or query in self.fails_on:
             raise self.error

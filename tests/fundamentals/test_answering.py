@@ -10,7 +10,7 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.model import Claim, MessageRef, Reaction, Searching, Status
 from tests.builders import hit, question, thread
-from tests.fakes.chat import ScriptedChatModel, search, turn
+from tests.fakes.chat import ScriptedChatModel, asked_of, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.shelf import Shelf
@@ -25,10 +25,10 @@ def agent(model: ScriptedChatModel, shelf: Shelf) -> Agent:
 
 
 @pytest.mark.promise("footnotes")
-async def test_the_model_searches_and_the_answer_carries_footnotes() -> None:
-    """The model asks for a search, writes with the numbers of what was found, and each number becomes a link."""
+async def test_the_question_is_searched_and_the_answer_carries_footnotes() -> None:
+    """The model is given what was found, writes with the numbers of that, and each number becomes a link."""
     shelf = Shelf(hit(0.9, "A robot acts.", url=WHAT), hit(0.8, "Robots work in factories.", url=WHERE))
-    model = ScriptedChatModel(turn(search("robots")), turn("Robots work in factories [2]. They act [1]."))
+    model = ScriptedChatModel(turn("Robots work in factories [2]. They act [1]."))
 
     answer = await agent(model, shelf).answer(question("What do robots do?"))
 
@@ -39,7 +39,7 @@ async def test_the_model_searches_and_the_answer_carries_footnotes() -> None:
 @pytest.mark.promise("no-invented-marks")
 async def test_what_no_passage_supports_is_not_shown() -> None:
     """A number that the search did not give disappears, and so does an address that the documents do not hold."""
-    model = ScriptedChatModel(turn(search("robots")), turn("Robots act [1] and fly [7]. See https://evil.example/x"))
+    model = ScriptedChatModel(turn("Robots act [1] and fly [7]. See https://evil.example/x"))
 
     answer = await agent(model, Shelf(hit())).answer(question())
 
@@ -49,7 +49,7 @@ async def test_what_no_passage_supports_is_not_shown() -> None:
 @pytest.mark.promise("abstains")
 async def test_nothing_relevant_is_said_plainly() -> None:
     """Where no passage is relevant enough, the reader gets the nearest sections and nothing from memory."""
-    model = ScriptedChatModel(turn(search("cake")), turn("I remember that cake is baked."))
+    model = ScriptedChatModel(turn("I remember that cake is baked."))
 
     answer = await agent(model, Shelf(hit(0.2, url=WHAT))).answer(question("How is cake baked?"))
 
@@ -59,8 +59,8 @@ async def test_nothing_relevant_is_said_plainly() -> None:
 
 
 @pytest.mark.promise("always-searches")
-async def test_an_answer_without_a_search_makes_the_code_search() -> None:
-    """Whether to search is not left to the model: an answer from memory is taken back and the question looked up."""
+async def test_every_question_is_searched_before_the_model_is_asked() -> None:
+    """Whether to search is not left to the model: and an answer that names no passage is taken back."""
     shelf = Shelf(hit())
     model = ScriptedChatModel(turn("From memory."), turn("Robots act [1]."))
 
@@ -94,15 +94,13 @@ async def test_a_question_about_a_selection_uses_only_the_selection() -> None:
 @pytest.mark.promise("ends-with-answer")
 async def test_progress_streams_and_ends_with_the_answer() -> None:
     """A surface is given what happens while it happens; the last item is the whole answer."""
-    model = ScriptedChatModel(turn(search("robots")), turn("Robots ", "act [1]."))
+    model = ScriptedChatModel(turn("Robots ", "act [1]."))
 
     *shown, answer = [item async for item in agent(model, Shelf(hit())).run(question())]
 
-    assert shown[0] == Searching("robots")
+    assert shown[0] == Searching("What is a robot?")
     assert streamed(shown) == "Robots act [1]."
-    assert answer == await agent(
-        ScriptedChatModel(turn(search("robots")), turn("Robots act [1].")), Shelf(hit())
-    ).answer(question())
+    assert answer == await agent(ScriptedChatModel(turn("Robots act [1].")), Shelf(hit())).answer(question())
 
 
 @pytest.mark.promise("follow-ups")
@@ -110,15 +108,13 @@ async def test_a_conversation_is_remembered() -> None:
     """The next question in a thread reaches the model with what was said before, without the old marks."""
     clock = Clock()
     store = MemoryConversations(ttl=timedelta(hours=24), now=clock.now)
-    model = ScriptedChatModel(
-        turn(search("robots")), turn("Robots act [1]."), turn(search("robots at work")), turn("In factories [1].")
-    )
+    model = ScriptedChatModel(turn("Robots act [1]."), turn("In factories [1]."))
     responder = Responder(agent(model, Shelf(hit())), store, now=clock.now)
 
     await responder.respond(Claim(question("What is a robot?", id="m1")), RecordingSurface())
     await responder.respond(Claim(question("Where do they work?", id="m2")), RecordingSurface())
 
-    said = [(message["role"], message["content"]) for message in model.prompts[-2].messages[1:]]
+    said = [(message["role"], asked_of(message)) for message in model.prompts[-1].messages[1:]]
     assert said == [("user", "What is a robot?"), ("assistant", "Robots act."), ("user", "Where do they work?")]
 
 
@@ -128,7 +124,7 @@ async def test_a_failed_search_is_marked_on_the_question() -> None:
     shelf = Shelf(hit())
     shelf.fails = True
     surface = RecordingSurface()
-    responder = Responder(agent(ScriptedChatModel(turn(search("robots"))), shelf), None, now=Clock().now)
+    responder = Responder(agent(ScriptedChatModel(), shelf), None, now=Clock().now)
 
     answer = await responder.respond(Claim(question()), surface)
 

@@ -1,4 +1,7 @@
-"""How the chat model's service answers when nobody has told it what to say: it searches, then quotes."""
+"""How the chat model's service answers when nobody has told it what to say: it quotes what it is given.
+
+Where a question comes without passages it searches first.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-NOTHING = "I could not find that."
+NOTHING, NOTHING_GIVEN = "I could not find that.", "NOT_IN_DOCUMENTS"
 SEARCH = "search_documents"
+PASSAGES = re.compile(r'<data kind="passages">\n(.*?)\n</data>\n\nQuestion: (.*)', re.DOTALL)
+PASSAGE = re.compile(r"^\[(\d+)\] \d\.\d\d .*\n((?:  .*\n?)+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +26,28 @@ class OwnAnswer:
 
 
 def answer_by_itself(body: dict[str, Any]) -> OwnAnswer:
-    """Search for the newest question; with results after it, quote the first and mark the first two."""
+    """Quote the first of the passages for the newest question and mark the first two; without any, search for it."""
     messages: list[dict[str, Any]] = body["messages"]
     last = max((place for place, message in enumerate(messages) if message["role"] == "user"), default=0)
     answers = [message for message in messages[last:] if message["role"] == "tool"]
     offered: list[dict[str, Any]] = body.get("tools", [])
     tools: list[str] = [tool["function"]["name"] for tool in offered]
-    if tools and not answers:
+    given = PASSAGES.match(_text(messages[last]))
+    if tools and not answers and not given:
         return OwnAnswer(query=_text(messages[last]), tool=SEARCH if SEARCH in tools else tools[0])
-    results = [result for message in answers for result in _results(_text(message))]
+    results = passages_in(_text(messages[last]))
+    results += [result for message in answers for result in _results(_text(message))]
     if not results:
-        return OwnAnswer(tuple(_words(NOTHING if answers else "OK.")))
+        return OwnAnswer(tuple(_words(NOTHING_GIVEN if given else NOTHING if answers else "OK.")))
     marks = " ".join(f"[{result['number']}]" for result in results[:2])
     return OwnAnswer(tuple(_words(f"{_first_sentence(results[0]['text'])} {marks}.")))
+
+
+def passages_in(text: str) -> list[dict[str, Any]]:
+    """Read the passages that stand in front of a question."""
+    given = PASSAGES.match(text)
+    found = PASSAGE.finditer(given[1]) if given else ()
+    return [{"number": int(each[1]), "text": each[2]} for each in found]
 
 
 def _results(text: str) -> list[dict[str, Any]]:

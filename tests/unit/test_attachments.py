@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.answering.agent import Agent
-from core.answering.prompts import history, opening
+from core.answering.context import history
+from core.answering.prompts import opening
 from core.community.routing import BEGINNING, Action, Company, Reason, Standing, route, signal
 from core.errors import InvalidInput
 from core.messages import unread_files
@@ -28,7 +29,7 @@ from core.model import (
 )
 from core.model.question import ATTACHMENTS_LIMIT, LEFT_OUT, MOST_ATTACHMENTS
 from tests.builders import NOON, conversation, hit, question, turn_of
-from tests.fakes.chat import ScriptedChatModel, search, turn
+from tests.fakes.chat import ScriptedChatModel, turn
 from tests.fakes.shelf import Shelf
 from tests.portion import examples
 
@@ -202,7 +203,7 @@ async def test_an_answer_says_which_files_were_not_read(score: float) -> None:
     """Whether the documents held one or not; their names are nothing but text."""
     named = PHOTO.model_copy(update={"name": "*a*<@1>.png"})
     said = "A robot acts [1]." if score > 0.5 else "No."
-    model = ScriptedChatModel(turn(search("robot")), turn(said))
+    model = ScriptedChatModel(turn(said))
     agent = Agent(model, Shelf(hit(score)), clock=lambda: 0.0)
 
     answer = await agent.answer(question(attachments=(named,)))
@@ -214,7 +215,7 @@ async def test_an_answer_says_which_files_were_not_read(score: float) -> None:
 
 async def test_thanks_with_a_file_are_searched_for() -> None:
     """The file asks something."""
-    model = ScriptedChatModel(turn(search("robot")), turn("A robot acts [1]."))
+    model = ScriptedChatModel(turn("A robot acts [1]."))
     agent = Agent(model, Shelf(hit()), clock=lambda: 0.0)
 
     answer = await agent.answer(question("Please help", attachments=(LOG,)))

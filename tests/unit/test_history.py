@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.answering.prompts import BYTES_PER_TOKEN, history, learned
+from core.answering.context import BYTES_PER_TOKEN, history, learned
 from core.model import ToolRecord, Turn
 from tests.builders import conversation, turn_of
 from tests.portion import examples

@@ -25,9 +25,9 @@ from adapters.openai.thoughts import Opening, thoughts_end
 from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
 from adapters.slack.events import words
 from core.answering.citations import Quoted, selected_text, trim_url
+from core.answering.context import history
 from core.answering.dialect import MARKDOWN, one_line
 from core.answering.markup import read
-from core.answering.prompts import history
 from core.answering.verdict import is_small_talk
 from core.community.addressing import is_acknowledgement, reads_as_question
 from core.community.question_words import (

@@ -126,12 +126,14 @@ def test_an_answer_is_timed_by_stage() -> None:
     """In seconds, with its cost."""
     metrics = Metrics()
 
-    metrics.observe(Answered(REF, Status.ANSWERED, "m", USAGE, 0.25, 400.0, 2_000.0, 3_000.0))
+    metrics.observe(Answered(REF, Status.ANSWERED, "m", USAGE, 0.25, 400.0, 2_000.0, 3_000.0, 500.0, 90.0))
 
     sums = figures(metrics, only="answer_stage_seconds_sum")
     assert sums == {
         'answer_stage_seconds_sum{stage="retrieval"}': 0.4,
+        'answer_stage_seconds_sum{stage="first_token"}': 0.5,
         'answer_stage_seconds_sum{stage="generation"}': 2.0,
+        'answer_stage_seconds_sum{stage="posting"}': 0.09,
         'answer_stage_seconds_sum{stage="total"}': 3.0,
     }
     assert figures(metrics, only="cost") == {'cost_total{model="m"}': 0.25}

@@ -35,7 +35,7 @@ from core.model import (
     Usage,
 )
 from tests.builders import NOON, hit, question, thread, turn_of
-from tests.fakes.chat import Script, ScriptedChatModel, search, turn
+from tests.fakes.chat import Script, ScriptedChatModel, asked_of, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
@@ -46,7 +46,7 @@ from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
 from tests.fakes.visibility import visibility
 
-ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
+ANSWERED = (turn("Robots act [1]."),)
 
 
 class ClosedSurface(RecordingSurface):
@@ -142,16 +142,16 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
 
 
 async def test_the_next_question_is_asked_with_what_was_said(script: Script) -> None:
-    """The prompt of the second question begins as that of the first."""
+    """The prompt of the second question has the first one without its passages, and the answer without its marks."""
     model = script(*ANSWERED, *ANSWERED)
     desk = Desk(model)
 
     await desk.ask()
     await desk.ask(question("And its arm?", id="m2"))
 
-    first, second = model.prompts[0].messages, model.prompts[2].messages
-    assert second[: len(first)] == first
-    assert [message["content"] for message in second[2:]] == ["Robots act.", "And its arm?"]
+    first, second = model.prompts[0].messages, model.prompts[1].messages
+    assert second[:1] == first[:1]
+    assert [asked_of(message) for message in second[1:]] == ["What is a robot?", "Robots act.", "And its arm?"]
 
 
 @pytest.mark.promise("edits-count")
@@ -163,7 +163,7 @@ async def test_a_question_that_is_answered_anew_is_asked_as_if_for_the_first_tim
     await desk.ask(question("What is a robt?"))
     await desk.ask(question("What is a robot?"))
 
-    assert [message["content"] for message in model.prompts[2].messages[1:]] == ["What is a robot?"]
+    assert [asked_of(message) for message in model.prompts[1].messages[1:]] == ["What is a robot?"]
     assert [asked.earlier for asked in shelf.asked] == ["", ""]
 
 
@@ -175,7 +175,7 @@ async def test_another_thread_knows_nothing_of_it(script: Script) -> None:
     await desk.ask()
     await desk.ask(question("And its arm?", in_thread="2"))
 
-    assert len(model.prompts[2].messages) == 2
+    assert len(model.prompts[1].messages) == 2
 
 
 @pytest.mark.parametrize("fields", [{"visibility": "private"}, {"selection": "Robots act."}])
@@ -226,7 +226,7 @@ class Shut(RecordingSurface):
 
 
 @pytest.mark.promise("refusals-end")
-@pytest.mark.parametrize(("knows", "status", "calls"), [(False, Status.ANSWERED, 2), (True, Status.REFUSED, 0)])
+@pytest.mark.parametrize(("knows", "status", "calls"), [(False, Status.ANSWERED, 1), (True, Status.REFUSED, 0)])
 async def test_what_nobody_could_read_is_not_remembered(
     script: Script, knows: bool, status: Status, calls: int
 ) -> None:
@@ -273,7 +273,7 @@ async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: 
 
 async def test_nothing_found_is_no_warning_and_is_remembered(script: Script) -> None:
     """It is an honest end; its state tells why there is no answer."""
-    desk = Desk(script(turn(search("robot")), turn("")), shelf=Shelf())
+    desk = Desk(script(turn("")), shelf=Shelf(hit(0.3)))
 
     answer = await desk.ask()
 
@@ -287,8 +287,8 @@ async def test_nothing_found_is_no_warning_and_is_remembered(script: Script) -> 
 async def test_an_index_that_is_down_is_a_warning_and_not_remembered(script: Script) -> None:
     """The mark is on the question, once."""
     shelf = Shelf()
-    shelf.fails_on = ["robot"]
-    desk = Desk(script(turn(search("robot"))), shelf=shelf)
+    shelf.fails_on = [question().text]
+    desk = Desk(script(), shelf=shelf)
 
     await desk.ask()
 
@@ -311,8 +311,8 @@ async def test_a_model_that_is_down_is_a_warning_and_not_remembered(script: Scri
 async def test_a_later_try_that_finds_an_answer_takes_the_warning_away(script: Script) -> None:
     """The first one left it, and the sentence below the question."""
     shelf = Shelf(hit())
-    shelf.fails_on = ["robot"]
-    desk = Desk(script(turn(search("robot")), *ANSWERED), shelf=shelf)
+    shelf.fails_on = [question().text]
+    desk = Desk(script(*ANSWERED), shelf=shelf)
     await desk.ask()
     shelf.fails_on = ()
 
@@ -367,7 +367,7 @@ async def test_a_search_by_words_alone_is_a_warning_and_remembered(script: Scrip
 
 async def test_a_surface_that_breaks_ends_the_models_work_and_the_error_comes_out(script: Script) -> None:
     """Nothing is remembered that nobody has seen whole."""
-    model = script(turn(search("robot")), turn("Robots ", "sense ", "and act [1]."))
+    model = script(turn("Robots ", "sense ", "and act [1]."))
     desk = Desk(model)
     desk.surface = RecordingSurface(breaks_after=3)
 

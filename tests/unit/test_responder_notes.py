@@ -10,14 +10,14 @@ from core.answering.responder import Responder
 from core.errors import ModelUnavailable
 from core.model import Asked, Claim, Deleted, Delivery, MessageRef, Progress, Reaction
 from tests.builders import NOON, hit, question, thread
-from tests.fakes.chat import Script, ScriptedChatModel, search, turn
+from tests.fakes.chat import Script, ScriptedChatModel, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
 
-ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
+ANSWERED = (turn("Robots act [1]."),)
 
 
 class InChannel(RecordingSurface):

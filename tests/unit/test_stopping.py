@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from core.answering.agent import Agent
-from core.model import Answer, Cancellation, Interruption, Progress, Restarted, Status
+from core.model import Answer, Cancellation, Interruption, Progress, Restarted, Searching, Status
 from tests.builders import hit, question
-from tests.fakes.chat import Script, ScriptedChatModel, Silence, search, turn
+from tests.fakes.chat import Script, ScriptedChatModel, Silence, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import streamed
@@ -33,7 +33,7 @@ async def stopped_at(silence: Silence, model: ScriptedChatModel) -> list[Progres
 async def test_what_was_shown_stays_and_the_model_is_silenced(script: Script) -> None:
     """With its footnotes, and a word that there would have been more; half a word is not shown."""
     silence = Silence()
-    model = script(turn(search("robot")), turn("Robots act [1]. They al", silence))
+    model = script(turn("Robots act [1]. They al", silence))
     shown = await stopped_at(silence, model)
 
     answer = shown[-1]
@@ -47,19 +47,20 @@ async def test_what_was_shown_stays_and_the_model_is_silenced(script: Script) ->
 async def test_code_that_was_cut_is_closed(script: Script) -> None:
     """The word behind it is no code."""
     silence = Silence()
-    shown = await stopped_at(silence, script(turn(search("robot")), turn("Do [1]:\n```py\nact()\n", silence)))
+    shown = await stopped_at(silence, script(turn("Do [1]:\n```py\nact()\n", silence)))
 
     assert isinstance(shown[-1], Answer)
     assert shown[-1].text == "Do [1]:\n```py\nact()\n```\n\n_Stopped._"
 
 
 async def test_a_stop_before_anything_was_shown_leaves_the_word_alone(script: Script) -> None:
-    """What the model wrote without a search was never shown."""
+    """What could still become the word for no answer was never shown."""
     silence = Silence()
-    shown = await stopped_at(silence, script(turn("From memory I", silence)))
+    shown = await stopped_at(silence, script(turn("NOT_IN_DOC", silence)))
 
-    assert [item.text for item in shown if isinstance(item, Answer)] == ["Stopped."]
-    assert len(shown) == 1
+    assert shown[:1] == [Searching("What is a robot?")]
+    assert [item.text for item in shown[1:] if isinstance(item, Answer)] == ["Stopped."]
+    assert len(shown) == 2
 
 
 async def test_a_stop_before_the_run_asks_nobody(script: Script) -> None:
@@ -76,7 +77,7 @@ async def test_a_stop_before_the_run_asks_nobody(script: Script) -> None:
 async def test_a_stop_that_comes_too_late_changes_nothing(script: Script) -> None:
     """The answer was whole."""
     cancelled = Cancellation()
-    agent = Agent(script(turn(search("robot")), turn("Robots act [1].")), Shelf(hit()), clock=Clock())
+    agent = Agent(script(turn("Robots act [1].")), Shelf(hit()), clock=Clock())
     shown: list[Progress] = []
     async for item in agent.run(question(), cancelled=cancelled):
         shown.append(item)

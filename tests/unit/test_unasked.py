@@ -9,7 +9,7 @@ import pytest
 from core.errors import ModelUnavailable
 from core.model import Answer, Budget, Claim, Delivery, Holder, MessageRef, Status
 from tests.builders import question, thread
-from tests.fakes.chat import Script, ScriptedTurn, search, turn
+from tests.fakes.chat import Script, ScriptedTurn, turn
 from tests.fakes.shelf import Shelf
 from tests.unit.test_responder import ANSWERED, Desk
 
@@ -39,12 +39,12 @@ async def test_an_unasked_question_is_answered_once_the_answer_is_whole(script: 
 @pytest.mark.parametrize(
     ("turns", "shelf", "status"),
     [
-        ([turn(search("bottle")), turn("There is nothing.")], Shelf(), Status.NO_CONTEXT),
-        ([turn("Hello there!"), turn("Hello there!")], Shelf(), Status.NO_CONTEXT),
+        ([], Shelf(), Status.NO_CONTEXT),
+        ([turn("Hello there!"), turn("Hello there!")], None, Status.NO_CONTEXT),
         ([turn(ModelUnavailable("down"))], None, Status.FAILED),
-        ([turn(search("bottle"))], broken("bottle"), Status.UNAVAILABLE),
+        ([], broken(question().text), Status.UNAVAILABLE),
     ],
-    ids=["nothing relevant", "no search", "a failure", "a search that fails"],
+    ids=["nothing to search", "no footnotes", "a failure", "a search that fails"],
 )
 async def test_nobody_hears_of_one_without_an_answer(
     script: Script, turns: list[ScriptedTurn], shelf: Shelf | None, status: Status
@@ -90,7 +90,7 @@ async def test_nobody_hears_that_the_index_cannot_name_its_sources(script: Scrip
 
 async def test_one_that_was_answered_before_is_answered_like_any_other(script: Script) -> None:
     """Its words were changed: what stands there has to tell the truth."""
-    desk = Desk(script(turn(search("bottle")), turn("There is nothing.")), shelf=Shelf())
+    desk = Desk(script(), shelf=Shelf())
 
     answer = await desk.answer(replace(UNASKED, delivery=STANDING, is_update=True))
 

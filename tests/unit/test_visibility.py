@@ -115,9 +115,9 @@ class Library:
         return Visibility(self.index, self.communities, self.policies, memberships=memberships)
 
     async def ask(self, *script: Any, by: str = "ada", home: WorkspaceRef = OURS, **fields: Any) -> Answer:
-        """Ask, and have the model follow a script, by default one search and an answer."""
+        """Ask, and have the model follow a script, by default an answer."""
         self.ids += 1
-        model = ScriptedChatModel(*(script or (turn(search("robot")), turn("Robots act [1]."))))
+        model = ScriptedChatModel(*(script or (turn("Robots act [1]."),)))
         retriever = HybridRetriever(HashEmbedder(), self.index, clock=Clock())
         visibility, quota = self.visibility, MemoryQuota(now=lambda: NOON)
         responder = Responder(
@@ -216,7 +216,7 @@ async def test_what_somebody_picks_only_narrows_it(
     library: Library, picked: tuple[str, ...] | None, names: set[str]
 ) -> None:
     """Nothing is left of a source that is another community's."""
-    answer = await library.ask(turn(search("robot")), turn("Look [1]."), scope=Scope(sources=picked))
+    answer = await library.ask(turn("Look [1]."), scope=Scope(sources=picked))
 
     assert library.index.read == names
     assert (answer.text == NO_DOCUMENTS) == (names == set[str]())
@@ -228,7 +228,7 @@ async def test_where_nothing_is_open_to_a_community_it_hears_that_there_is_nothi
     library, empty = Library(), Library()
     await library.add("first")
 
-    told = [await each.ask(turn(search("robot")), turn("Nothing."), home=THEIRS) for each in (library, empty)]
+    told = [await each.ask(turn("Nothing."), home=THEIRS) for each in (library, empty)]
 
     assert [(answer.status, answer.text, answer.nearest) for answer in told] == [
         (Status.NO_CONTEXT, NO_DOCUMENTS, ())

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import ShutOut
 from core.model import MOST_ATTEMPTS, Answer, Claim, Delivery, Progress, Status, ThreadRef, Turn
-from tests.fakes.chat import Script, Silence, search, turn
+from tests.fakes.chat import Script, Silence, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.office import WHOLE, Office, silent
@@ -112,7 +112,7 @@ async def test_an_edit_that_was_handed_back_is_answered_in_its_new_words(script:
 @pytest.mark.promise("crash-safe")
 async def test_what_is_remembered_without_footnotes_is_asked_again(script: Script) -> None:
     """It says that nothing was found, or less, and by now there may be an answer."""
-    nothing = (turn(search("robot")), turn("I do not know."), turn("I do not know."))
+    nothing = (turn("I do not know."), turn("I do not know."))
     office = Office(script(*nothing, *WHOLE))
     before = await answered_before(office)
 

@@ -1,4 +1,7 @@
-"""What the job costs at least with aiohttp, the standard library's JSON and asyncio: a loop and events read by hand."""
+"""What the job costs at least with aiohttp, the standard library's JSON and asyncio: a loop and events read by hand.
+
+It makes as many calls as ours: the question is given with what was found for it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ async def floor(job: Job) -> AsyncGenerator[Ask]:
         async def ask(show: Show) -> None:
             messages: list[dict[str, Any]] = [
                 {"role": "system", "content": job.instructions},
-                {"role": "user", "content": job.question},
+                {"role": "user", "content": job.given},
             ]
             while calls := await _turn(session, job, messages, show):
                 results = [{"role": "tool", "tool_call_id": call["id"], "content": _run(job, call)} for call in calls]
