@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -176,7 +176,9 @@ class RedisCommunities:
 
     async def load(self) -> Communities:
         """Return what is kept, after those that are named."""
-        flat = await self._run("communities", COMMUNITIES)
+        with translated():
+            kept = await cast("Awaitable[dict[bytes, bytes]]", self._client.hgetall(COMMUNITIES))
+        flat: Sequence[bytes] = tuple(chain.from_iterable(kept.items()))
         if _has_lost(flat, self._last):
             lines = "\n".join(str(each, "utf-8", "replace") for each in self._last)
             flat = await self._run("restore_communities", COMMUNITIES, lines=lines)

@@ -72,9 +72,13 @@ class RedisConversations:
         sealed = self._seal.encrypt(turn.model_dump_json(), place=f"{key} {ref}")
         outside = [quote(each.id, safe="") for each in turn.messages if each.thread != thread]
         goes_on = await self._run("append", key, ref=ref, sealed=sealed, kept=KEPT_TURNS, ttl=self._ttl)
-        if outside or goes_on:
+        notes = ANSWERS.format(_channel_of(thread))
+        if outside:
             given = {"thread": str(thread), "ids": json.dumps(outside), "kept": KEPT_ANSWERS, "ttl": self._ttl}
-            await self._run("note_answer", ANSWERS.format(_channel_of(thread)), **given)
+            await self._run("note_answer", notes, **given)
+        elif goes_on:
+            with translated():
+                await self._client.pexpire(notes, self._ttl)
 
     async def remove(self, question_ref: MessageRef) -> bool:
         """Take one turn out of its thread, readable or not."""

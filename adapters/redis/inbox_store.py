@@ -203,7 +203,8 @@ class InboxStore:
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
-        return cast("int", await self._run("waiting", PREFIX))
+        with translated():
+            return int(await self._client.zcard(f"{PREFIX}waiting"))
 
     async def backlog(self) -> Backlog:
         """Count what waits, what is worked on and what was given up."""

@@ -36,14 +36,20 @@ _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
 _SCHEME = re.compile(
     r":(?=//)|(?<!\w)www(?=\.)|(?<=\w)@(?=\w)", re.IGNORECASE
 )  # what clients make a link of by themselves
+_ADDRESS = re.compile(  # the same in words that have no marks, where no code keeps them from it
+    r":(?=/)|(?<!\w)www(?=\.)|(?<=\w)[.。．｡](?=\w+[/:])", re.IGNORECASE
+)
 _LABEL = re.compile(r"\](?=\(|\Z)")
 _UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)
 
 
 class SpokenDialect(MarkdownDialect):
-    """Words alone, as notifications show them and screen readers read them; nothing in them is live."""
+    """Words alone, as notifications show them and screen readers read them; nothing but our own links is live in them.
 
-    marks = {Strong: "", Emphasis: "", Strike: ""}  # noqa: RUF012 - it is never changed
+    Where Slack takes no blocks, they are the message. So what marks would keep apart is kept apart by a gap.
+    """
+
+    marks = {Strong: GAP, Emphasis: GAP, Strike: GAP}  # noqa: RUF012 - it is never changed
 
     fence = ""
     marker = None
@@ -53,13 +59,22 @@ class SpokenDialect(MarkdownDialect):
 
         What stands behind an `@` is kept apart from it, whatever it is: a mention could be made of several pieces.
         """
-        return text.replace("@", f"@{GAP}").replace("<", "&lt;").replace(">", "&gt;")
+        return _ADDRESS.sub(rf"\g<0>{GAP}", self.address(text))
 
-    code = code_line = text
+    def code(self, text: str) -> str:
+        """Return code within a line."""
+        return f"{GAP}{self.text(text)}{GAP}"
+
+    code_line = text
+
+    def address(self, url: str) -> str:
+        """Return an address that may be followed."""
+        return escaped(url.replace("@", f"@{GAP}"))
 
     def link(self, url: str, label: str) -> str:
         """Return the words of a link, and where it leads."""
-        return url if label == without_scheme(url).removesuffix("/") else f"{label} ({self.text(url)})"
+        is_label = label == without_scheme(url).removesuffix("/")
+        return self.address(url) if is_label else f"{label} ({self.address(url)})"
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading as a line."""
@@ -151,7 +166,7 @@ def _told(lines: Sequence[SmallPrint], room: int) -> str:
         said.append(SPOKEN.text(words))
     left = room - sum(len(words) + 1 for words in said)
     for at, line in enumerate(lines):
-        url = f" {SPOKEN.text(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
+        url = f" {SPOKEN.address(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
         if len(url) <= left:
             left -= len(url)
             said[at] += url

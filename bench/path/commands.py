@@ -12,7 +12,13 @@ from typing import TypeAlias
 
 from tests.servers.valkey import Node
 
-POLLS = ("overdue", "kept_for", "sweep", "promote_due")  # scripts that run every second or two, whoever asks
+POLLS = (
+    "overdue",
+    "kept_for",
+    "sweep",
+    "promote_due",
+    "due_removals",
+)  # scripts that run every second or two, whoever asks
 BEGIN, END = "footnote-begin", "footnote-end"
 LINE = re.compile(r"\+[\d.]+ \[\d+ (?P<client>\S+)\] (?P<words>.*)")
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -28,7 +28,7 @@ def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | N
     """Read each source and print what came of it; the code tells whether anything could be read."""
     sources = _sources(paths, base_url, name)
     with session("footnote ingest") as opened:
-        if opened.owner is not None:
+        if opened.owner is not None or opened.settings.is_shared:  # a bot may be at work beside it
             give_way()
         summaries = [opened.run(_ingest(opened, source, quiet=quiet)) for source in sources]
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT

@@ -115,11 +115,11 @@ async def assemble(
             index=index,
             stores=stores,
             embedder=embedder,
-            checks=(*services.checks, *_last_checks(settings, index, observer, stores and stores.address)),
+            checks=(*services.checks, *_last_checks(settings, index, stores and stores.address)),
         )
 
 
-def _last_checks(settings: Settings, index: PassageIndex, observer: Observer, private: str | None) -> Iterator[Check]:
+def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -> Iterator[Check]:
     """Look at the stores, at what there is to search, and at the platforms; the *private* server may run already."""
 
     async def look() -> str:
@@ -140,7 +140,7 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer, pr
     if settings.discord_token is not None:
         from bot.wiring.discord import DiscordPlatform
 
-        yield from DiscordPlatform(settings, observer, index).checks()
+        yield from DiscordPlatform(settings, unobserved, index).checks()  # what it sees is no news of the bot
     if settings.has_slack:
         yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
 

@@ -16,7 +16,9 @@ from adapters.redis.failure import FULL, NEEDS_TLS
 from bot.commands.doctor import Finding, Sign, look_at
 from bot.settings import Settings
 from bot.wiring import Check, assemble
+from core.events import ConnectionLost, Event, PlatformFailed, PlatformWaited
 from tests.fixtures.commands import Footnote, Here, write_documents
+from tests.servers.discord import DiscordServer, Reply
 from tests.servers.tls import certificate
 from tests.servers.valkey import alone
 
@@ -138,6 +140,25 @@ async def test_an_odd_answer_ends_nothing() -> None:
 
     says = "It answered in a way that this version does not understand (TypeError)."
     assert finding == Finding(Sign.WRONG, "part", f"{says} Check PART_URL, and whether the service works.")
+
+
+async def test_what_the_doctor_sees_is_no_news_of_the_bot(tmp_path: Path) -> None:
+    """Beside a bot that has told that its address is refused, it looks once more, and tells its own reader alone."""
+    told: list[Event] = []
+    async with DiscordServer() as server:
+        settings: dict[str, Any] = {
+            "FOOTNOTE_DATA_DIR": str(tmp_path),
+            "DISCORD_TOKEN": server.token,
+            "DISCORD_API_URL": server.api_url,
+        }
+        async with assemble(Settings(**settings), observer=told.append) as app:
+            (check,) = [check for check in app.checks if check.name == "discord"]
+            signs = [(await look_at(check)).sign]
+            server.faults.break_("*", Reply(429, "error code: 1015", {"Retry-After": "900"}))
+            signs.append((await look_at(check)).sign)
+
+    assert signs == [Sign.WELL, Sign.WRONG]
+    assert [each for each in told if isinstance(each, ConnectionLost | PlatformFailed | PlatformWaited)] == []
 
 
 async def test_a_store_without_room_is_no_matter_of_its_address(tmp_path: Path) -> None:

@@ -148,6 +148,12 @@ class SmallPrint(str):
     __slots__ = ()
 
 
+class Spoken(str):
+    """The words of a message of Slack's, which stand there where its blocks do not, and have no marks."""
+
+    __slots__ = ()
+
+
 def slack(text: str) -> Seen:
     """Read Slack's Markdown or small print: angle brackets mean something everywhere, and names with a path too.
 
@@ -157,6 +163,8 @@ def slack(text: str) -> Seen:
     calls = {f"<{token}>" for token in tokens if token[:1] in "@#!"}
     links = {token.partition("|")[0] for token in tokens if token[:1] not in "@#!"}
     bare = re.sub(r"<[^<>]*>", "\ufffc", text)
+    if isinstance(text, Spoken):
+        return Seen(frozenset(links), bare, frozenset(calls))
     if isinstance(text, SmallPrint):
         return Seen(frozenset(links), CODE.sub("\ufffc", bare), frozenset(calls))
     markdown = commonmark(bare, github=True)

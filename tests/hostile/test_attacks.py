@@ -27,6 +27,7 @@ from tests.hostile.readers import (
     ESCAPE,
     Seen,
     SmallPrint,
+    Spoken,
     commonmark,
     discord,
     slack,
@@ -43,10 +44,12 @@ NAMES = [f"{number}-{attack.place}-{attack.kind}" for number, attack in enumerat
 WIDTH = 4_000  # of a screen, so that no word is cut in two
 
 
-def wrongs(attack: Attack, staged: Scene, answer: Answer | None, shown: Iterable[tuple[str, Seen]]) -> list[str]:
-    """Say what must not be there in what was shown; without an answer it is a draft."""
+def wrongs(
+    attack: Attack, staged: Scene, answer: Answer | None, shown: Iterable[tuple[str, Seen]], *, has_list: bool = False
+) -> list[str]:
+    """Say what must not be there in what was shown; without an answer it is a draft, unless it *has a list* of ours."""
     numbers = {each.number for each in answer.citations} if answer else set(range(1, 10))
-    at_end = attack.kind == "sources" and answer is not None
+    at_end = attack.kind == "sources" and not has_list
     found = [
         f"{wrong} in {text!r}"
         for text, seen in shown
@@ -56,7 +59,7 @@ def wrongs(attack: Attack, staged: Scene, answer: Answer | None, shown: Iterable
 
 
 def slack_texts(body: Any) -> Iterator[str]:
-    """Give every text of a request that is shown as Markdown or small print."""
+    """Give every text of a request that is shown as Markdown or small print, or could be where its blocks are not."""
     match body:
         case dict():
             fields = cast("dict[str, Any]", body)
@@ -64,6 +67,8 @@ def slack_texts(body: Any) -> Iterator[str]:
                 kind = SmallPrint if fields["type"] == "mrkdwn" else str
                 yield kind(fields["text"])
             yield from (str(fields[name]) for name in ("markdown_text",) if name in fields)
+            is_message = fields.keys() & {"channel", "blocks"} and fields.get("text")
+            yield from (Spoken(fields["text"]) for _ in range(bool(is_message)))
             for value in fields.values():
                 yield from slack_texts(value)
         case list():
@@ -129,7 +134,9 @@ async def test_slack_shows_nothing_foreign(kind: type[OnSlack]) -> None:
             staged, answer = await played(chat.surface, claim, attack, server)
             texts = [text for one in chat.server.requests[before:] for text in slack_texts(one.body)]
             stands = [
-                text for message in chat.answers(claim) for text in (message.markdown, *slack_texts(message.blocks))
+                text
+                for message in chat.answers(claim)
+                for text in (message.markdown, Spoken(message.text), *slack_texts(message.blocks))
             ]
             found += wrongs(attack, staged, None, ((text, slack(text)) for text in texts))
             found += wrongs(attack, staged, answer, ((text, slack(text)) for text in stands if text))
@@ -148,10 +155,12 @@ async def test_a_terminal_shows_nothing_foreign(ada: Claim) -> None:
                 file=out, force_terminal=True, color_system="truecolor", width=WIDTH, legacy_windows=False
             )
             staged, answer = await played(ScreenSurface(console), ada, attack, server)
-            found += wrongs(attack, staged, None, [(_unescaped(out.getvalue()), terminal(out.getvalue()))])
+            shown = [(_unescaped(out.getvalue()), terminal(out.getvalue()))]
+            found += wrongs(attack, staged, None, shown, has_list=True)
             found += wrongs(attack, staged, answer, [(answer.text, commonmark(answer.text))])
             if attack.place != "address":  # it shows where its sources are, as they are
-                found += wrongs(attack, staged, None, [(plain(answer), words_alone(plain(answer)))])
+                words = [(plain(answer), words_alone(plain(answer)))]
+                found += wrongs(attack, staged, None, words, has_list=True)
 
     assert found == []
 
@@ -164,7 +173,7 @@ def test_no_draft_shows_anything_foreign(attack: Attack) -> None:
     for one in staged.hits:
         sources.add(one)
     reader, renderers, text = MarkupReader(Footnotes(sources)), (DiscordRenderer(), SlackRenderer()), ANSWER
-    for payload in (attack.payload[:300], attack.payload[:300]):
+    for payload in (attack.payload, attack.payload):
         text += f" {payload}\n\n"
     found, before = list[str](), ""
     for character in text:

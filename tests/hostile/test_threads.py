@@ -1,4 +1,4 @@
-"""No word of another thread or person reaches a model, whatever it is ordered to find."""
+"""No word of another thread, channel or person reaches a model, whatever it is ordered to find."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import hit
-from tests.end_to_end.community import Community, Town
+from tests.end_to_end.community import Community, Room, Town
 from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.on_slack import SlackCommunity
 from tests.fakes.shelf import Shelf
@@ -21,11 +21,12 @@ PLATFORMS: list[Callable[[], Community]] = [DiscordCommunity, SlackCommunity]
 
 
 @pytest.mark.promise("no-hostile-text")
+@pytest.mark.parametrize("room", [Room.CHANNEL, Room.REPLY, Room.DIRECT])
 @pytest.mark.parametrize("make", PLATFORMS)
 async def test_what_was_said_elsewhere_stays_there(
-    make: Callable[[], Community], redis_url: str, tmp_path: Path
+    make: Callable[[], Community], room: Room, redis_url: str, tmp_path: Path
 ) -> None:
-    """The one tool there is knows documents alone, and a prompt holds its own thread alone."""
+    """In another thread, channel or direct message: the one tool knows documents alone, and a prompt one thread."""
     async with contextlib.AsyncExitStack() as stack:
         community = make()
         await stack.enter_async_context(community.open())
@@ -33,7 +34,7 @@ async def test_what_was_said_elsewhere_stays_there(
         await stack.enter_async_context(clean(redis_url))
         town = Town(community, chat, Shelf(hit()), redis_url, tmp_path)
         async with town.bot():
-            first = community.ask(f"My word is {SECRET}. What is a robot?", by="Bob")
+            first = community.ask(f"My word is {SECRET}. What is a robot?", by="Bob", room=room)
             await town.sees(first, "A robot acts")
             before = len(chat.received)
             orders = (

@@ -246,10 +246,6 @@ local function enlist(kind, community, named)
   redis.call('HDEL', PREFIX, 'waiting:' .. community)
 end
 
-function script.communities()
-  return redis.call('HGETALL', PREFIX)
-end
-
 -- Puts fields and values back, line by line, into a store that has lost all of them; another process may have done so,
 -- or noted others by now. Nobody waits for what is allowed.
 function script.restore_communities(lines)

@@ -23,9 +23,10 @@ function script.append(ref, sealed, kept, ttl)
     is_there = true
   end)
   if not is_list then redis.call('DEL', key) end
-  if not is_there and redis.call('RPUSH', key, ref .. ' ' .. sealed) > kept then redis.call('LTRIM', key, -kept, -1) end
+  local length = is_there and redis.call('LLEN', key) or redis.call('RPUSH', key, ref .. ' ' .. sealed)
+  if length > kept then redis.call('LTRIM', key, -kept, -1) end
   redis.call('PEXPIRE', key, ttl)
-  return redis.call('LLEN', key) > 1
+  return length > 1
 end
 
 -- Notes which messages of a channel answer what was asked in a thread, and keeps all such notes as long as that.

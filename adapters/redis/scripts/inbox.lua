@@ -199,12 +199,8 @@ end
 function script.kept_for()
   local since = kept_since()
   for _, name in ipairs({RUN, SINCE}) do redis.call('PEXPIRE', name, LIFE) end
-  return {kept_for(), run_id() .. ' ' .. since}
-end
-
-function script.waiting()
   redis.call('ZREMRANGEBYSCORE', WAITING, '-inf', now() - LIFE)
-  return redis.call('ZCARD', WAITING)
+  return {kept_for(), run_id() .. ' ' .. since}
 end
 
 -- Removes a question that was given up, with its words.

@@ -165,7 +165,7 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
       redis.call('HSET', key, TOLD, text_of(told))
     end
     table.insert(hold.periods, {called, fields})
-    table.insert(changes, {key, left, changed})
+    table.insert(changes, {key, not values[2] and left, changed}) -- one that is there has its end
   end
   if #reached > 0 or not is_meant then return {reached, news} end
 
@@ -177,7 +177,7 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
   end
   for _, change in ipairs(changes) do
     redis.call('HSET', change[1], unpack(change[3]))
-    redis.call('PEXPIRE', change[1], change[2])
+    if change[2] then redis.call('PEXPIRE', change[1], change[2]) end
   end
   hold.most, hold.is_live = wanted, true
   set()

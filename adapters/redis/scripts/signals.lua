@@ -64,8 +64,8 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   if state and (state ~= 'early' or is_deleted) then return false end
   if age >= 0 and age > kept_for() then return -1 end
   note_asker(ref, person, home, 'state', 'waiting', 'attempts', 0, 'address', address, 'asked', asked_at,
-    'put', run_id() .. ' ' .. now(), 'way', interaction ~= '' and 1 or 0)
-  if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
+    'put', run_id() .. ' ' .. now(), 'way', interaction ~= '' and 1 or 0,
+    unpack(revision > known and {'revision', revision, 'text', text} or {}))
   if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery, 'begun', 1, 'bare', is_bare and 1 or 0) end
   let_wait(ref)
   redis.call('PEXPIRE', question, LIFE)
