@@ -147,7 +147,10 @@ async def accepted(services: ChatServices, asked: Asked) -> float | None:
     its way, and the question has to be dropped.
     """
     until = asyncio.get_running_loop().time() + services.accepting.accepted_for * SHARE
-    return until if await services.accepting.accept(asked, within=LONGEST_WRITE) else None
+    if not await services.accepting.accept(asked, within=LONGEST_WRITE):
+        return None
+    remember(services, asked, is_placed=False)
+    return until
 
 
 async def settle(services: ChatServices, asked: Asked, until: float, find: Find, tell: Tell) -> None:
@@ -169,6 +172,7 @@ async def settle(services: ChatServices, asked: Asked, until: float, find: Find,
 
 async def drop(services: ChatServices, asked: Asked) -> None:
     """Withdraw what was accepted, as nobody will answer it."""
+    services.unanswered.pop(asked.message, None)
     with suppress(*NOT_NOW):
         await replace(PATIENT, sleep=services.sleep).call(partial(services.inbox.put, Deleted(message=asked.message)))
 
@@ -200,15 +204,17 @@ async def take_over(
             await services.sleep(LOOK)
 
 
-def remember(services: ChatServices, *signals: Signal, accepted: MessageRef | None = None) -> None:
+def remember(
+    services: ChatServices, *signals: Signal, accepted: MessageRef | None = None, is_placed: bool = True
+) -> None:
     """Remember a question of which no platform tells again until it is answered, as the store may lose it."""
     for asked in signals:
         if isinstance(asked, Asked) and len(services.unanswered) < MOST:
-            services.unanswered[accepted or asked.message] = Unanswered(asked)
+            services.unanswered[accepted or asked.message] = Unanswered(asked, is_placed=is_placed)
 
 
 async def _put_back(services: ChatServices) -> None:
-    """Move once more what this process remembers and the store has lost: nobody else may know of it.
+    """Accept or move once more what this process remembers and the store has lost: nobody else may know of it.
 
     What somebody has begun is put back by whoever is at it, who has time for that.
     """
@@ -221,7 +227,9 @@ async def _put_back(services: ChatServices) -> None:
             each.stage, each.missed = stage, 0
         else:
             each.missed += 1
-            if each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
+            if not each.is_placed:
+                await services.accepting.accept(each.asked, within=LONGEST_WRITE)
+            elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
                 begun = {"delivery": Delivery(), "age": None}  # by a worker that died, perhaps
                 await services.accepting.move(accepted, each.asked.model_copy(update=begun))
 

@@ -332,6 +332,7 @@ class PlatformSurface:
             messages=list(destination.posted),
             leaving=[Posted(message.id, place=message.thread) for message in claim.delivery.leaving],
             is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",
+            is_all=lambda: destination.is_all(log.delivery),
             is_contested=claim.is_redelivered,
             pace=self.pace,
             pacer=self._pacer,

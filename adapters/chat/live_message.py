@@ -36,6 +36,11 @@ _SENTENCE = re.compile(  # or a footnote, which stands at the end of one
 _JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})  # where they name pages: small talk is no answer
 
 
+async def unknown() -> bool:
+    """Return that it is not known."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
     """How often messages change, and how long it is tried, in seconds of its clock unless it says otherwise."""
@@ -57,7 +62,8 @@ class LiveMessage:
     """One answer on its way; use it as a context, and end with `draw` or `finish`.
 
     Its `messages` are in order, and those that are to be replaced are `leaving`: earlier attempts may have left some of
-    both, and where it `is_unsure` perhaps a message that nobody knows of. Where it `is_contested`, a worker that had
+    both, and where it `is_unsure` perhaps a message that nobody knows of, unless `is_all` says that there is none; else
+    one is posted in its place, to be removed with it. Where it `is_contested`, a worker that had
     the question before may still change them; so each is edited once more at the end, whatever it seems to show.
     Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again. Answers
     that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left `silent_for`
@@ -70,6 +76,7 @@ class LiveMessage:
     messages: list[Posted] = field(default_factory=list[Posted])
     leaving: list[Posted] = field(default_factory=list[Posted])
     is_unsure: bool = False
+    is_all: Callable[[], Awaitable[bool]] = unknown
     is_contested: bool = False
     pace: Pace = Pace()
     pacer: LoadPacer = field(default_factory=LoadPacer)
@@ -310,7 +317,7 @@ class LiveMessage:
                 await self._call(self.poster.edit(shown.id, part, obsolete))
                 self.messages[at] = replace(shown, part=part)
                 self._seen_at = asyncio.get_running_loop().time()
-        if self.is_unsure and is_final:
+        if self.is_unsure and is_final and not await self.is_all():
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
         while is_final and len(self.messages) > len(parts):
             with suppress(Gone):

@@ -21,6 +21,7 @@ from core.events import unobserved
 from core.model import (
     Answer,
     Claim,
+    Delivery,
     MessageRef,
     PartialAnswer,
     Reaction,
@@ -129,6 +130,11 @@ async def no_sign() -> AsyncGenerator[Callable[[], object]]:
     yield unobserved
 
 
+async def unsure(_: Delivery) -> bool:
+    """Return that nobody can see what was posted unheard."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """Where an answer goes, and how it looks there.
@@ -137,7 +143,8 @@ class Destination:
     there already. While it is written, an answer `grows` in so many messages at most, with 0 it is shown whole. `sign`
     shows that the answer is on its way while it is open, and yields what is called when something of the answer
     appears. `settled` is called at the end with the messages, and with the answer, or None if it was refused; it raises
-    `LeaseLost` only.
+    `LeaseLost` only. `is_all` returns whether it can be seen that nothing was posted unheard beside a delivery; it
+    raises `PostingFailed`.
     """
 
     poster: Poster
@@ -147,6 +154,7 @@ class Destination:
     grows: int | None = None
     sign: Callable[[], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
     settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] | None = None
+    is_all: Callable[[Delivery], Awaitable[bool]] = unsure
 
 
 class ChatPlatform:

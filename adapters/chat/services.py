@@ -99,9 +99,13 @@ class Waits:
 
 @dataclass(slots=True)
 class Unanswered:
-    """A question that this process has put, how far it had come, and for how many looks in a row nobody knew it."""
+    """A question that this process has put, how far it had come, and for how many looks in a row nobody knew it.
+
+    One that is not *placed* was only accepted as yet.
+    """
 
     asked: Asked
+    is_placed: bool = True
     stage: Stage = Stage.WAITING
     missed: int = 0
 

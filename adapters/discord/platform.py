@@ -15,7 +15,17 @@ from discord.http import Route
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, Poster, QuestionGone, utc_now
+from adapters.chat.platform import (
+    Barred,
+    ChatPlatform,
+    Destination,
+    Part,
+    Posted,
+    Poster,
+    QuestionGone,
+    unsure,
+    utc_now,
+)
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.events import DIRECT_MESSAGES
 from adapters.discord.limits import Throttle, low_priority
@@ -24,6 +34,7 @@ from adapters.discord.poster import (
     NO_PLACE,
     ChannelPoster,
     find_lost,
+    is_all,
     said_in,
     tell_moderators,
     translated,
@@ -91,6 +102,7 @@ class DiscordChat(ChatPlatform):
         if not is_public and not lives:
             return None
         place, reply_to, posted = await self._place(claim)
+        channel = self.client.get_partial_messageable(int(place))
         doubtful = partial(self.observer, PossiblyDoubled(claim.message))
         poster: Poster = self._poster(claim, place, doubtful, reply_to=reply_to)
         grows = None
@@ -107,6 +119,7 @@ class DiscordChat(ChatPlatform):
             grows=grows,
             sign=partial(typing, self.client, None if lives else place),  # Discord does so itself for a command
             settled=partial(self._settled, claim),
+            is_all=partial(is_all, channel, self.client.user) if interaction is None else unsure,
         )
 
     def _poster(
@@ -232,7 +245,7 @@ class DiscordChat(ChatPlatform):
         place = messages[0].thread if messages else withdrawal.message.thread
         channel = self.client.get_partial_messageable(int(place.thread))
         try:
-            found = await unknown_messages(channel, self.client.user, withdrawal, since)
+            found = await unknown_messages(channel, self.client.user, withdrawal.delivery, since)
         except (Gone, Rejected):
             return ()
         asker = Person(id=withdrawal.asker_id or "0")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import discord
 from aiohttp import ClientError
-from discord import AllowedMentions, ClientException, Object, Permissions, TextChannel, Thread
+from discord import AllowedMentions, ClientException, MessageType, Object, Permissions, TextChannel, Thread
 from discord.utils import time_snowflake
 
 from adapters.chat.intake import Rights
@@ -28,7 +28,7 @@ from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUT
 from adapters.retry import QUICK, SHUT_OUT, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.messages import WELCOME, permissions_lacking
-from core.model import Claim, Question, Task, ThreadRef
+from core.model import Claim, Delivery, Question, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, ClientUser, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
@@ -176,7 +176,7 @@ async def find_lost(
     if since is None or now - since <= NONCES_LIVE:
         return None
     try:
-        unknown = await unknown_messages(channel, me, claim, since)
+        unknown = await unknown_messages(channel, me, claim.delivery, since)
     except (Gone, Rejected):
         unknown = None
     for message in unknown or ():
@@ -200,18 +200,27 @@ async def said_in(
 
 
 async def unknown_messages(
-    channel: Channel, me: ClientUser | None, task: Task, since: datetime
+    channel: Channel, me: ClientUser | None, delivery: Delivery, since: datetime
 ) -> Sequence[Message] | None:
-    """Return what *me*, the bot, has said since then that is not known to belong to a task.
+    """Return what *me*, the bot, has said since then that is not known to belong to a delivery.
 
     None where it may not read. Raises `PostingFailed`.
     """
     found = await said_in(channel, LOOKED_AT, around=Object(time_snowflake(since)))
-    notice = task.delivery.notice
-    known = {message.id for message in task.delivery.standing} | {notice.id if notice else ""}
-    late = [one for one in found if one.created_at >= since - EARLY]
-    mine = [one for one in late if one.author == me and str(one.id) not in known]
+    known = {message.id for message in delivery.standing} | {delivery.notice.id if delivery.notice else ""}
+    said = [one for one in found if one.author == me and one.type is not MessageType.thread_starter_message]
+    mine = [one for one in said if one.created_at >= since - EARLY and str(one.id) not in known]
     return mine if found else None  # the question would be among them
+
+
+async def is_all(channel: Channel, me: ClientUser | None, delivery: Delivery) -> bool:
+    """Return whether *me*, the bot, is seen to have said nothing since it tried to. Raises `PostingFailed`."""
+    if delivery.trying is None:
+        return False
+    try:
+        return await unknown_messages(channel, me, delivery, delivery.trying) == []
+    except (Gone, Rejected):
+        return False
 
 
 def rights_in(channel: GuildChannel | Thread) -> Rights:

@@ -16,7 +16,7 @@ from adapters.slack.api import ask, tell
 from adapters.slack.dialect import SlackRenderer
 from adapters.slack.interactions import mrkdwn
 from adapters.slack.people import People
-from adapters.slack.poster import Place, ThreadPoster, remove_orphans
+from adapters.slack.poster import Place, ThreadPoster, is_all, remove_orphans
 from adapters.slack.responses import PrivatePoster
 from adapters.slack.signs import Indicator
 from adapters.slack.slash import DIRECT_MESSAGE
@@ -85,6 +85,7 @@ class SlackChat(ChatPlatform):
             posted=posted,
             sign=partial(self._indicator.shown, place, begins=begins, inherits=claim.is_redelivered),
             settled=partial(remove_orphans, claim, place) if claim.is_redelivered else None,
+            is_all=partial(is_all, place),
         )
 
     async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:

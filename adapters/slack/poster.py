@@ -24,9 +24,9 @@ from adapters.chat.intake import FoundAnswer
 from adapters.chat.platform import REMARK, Part, Posted, nonce
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
 from adapters.slack.dialect import STOP, blocks_of
-from core.errors import Gone, PostingFailed, Unreachable
+from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.events import unobserved
-from core.model import Answer, Claim, MessageRef, Question
+from core.model import Answer, Claim, Delivery, MessageRef, Question
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -167,6 +167,20 @@ class ThreadPoster:
             if denied.code not in BAD_BLOCKS:
                 raise
         return await tell(self.place.workspace.once, method, **said)
+
+
+async def is_all(place: Place, delivery: Delivery) -> bool:
+    """Return whether the bot is seen to have said nothing since it tried to. Raises `PostingFailed`."""
+    if delivery.trying is None:
+        return False
+    known = {place.asked, place.thread, *(message.id for message in delivery.standing)}
+    known.add(delivery.notice.id if delivery.notice else "")
+    try:
+        said = await said_in(place, f"{delivery.trying.timestamp() - EARLY:.6f}")
+    except (Gone, Rejected):
+        return False
+    ours = [one for one in said if one.get("user") == place.workspace.bot_user_id and one["ts"] not in known]
+    return not ours and len(said) < LOOKED_AT
 
 
 async def find_answer(

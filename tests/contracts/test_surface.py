@@ -33,6 +33,9 @@ PLATFORMS = {
 }
 
 
+READABLE = ("discord", "slack", "slack, by edits")
+
+
 @pytest.fixture(name="chat", params=list(PLATFORMS.values()), ids=list(PLATFORMS))
 async def _chat(request: pytest.FixtureRequest) -> AsyncIterator[ChatPlatform]:
     async with request.param() as chat:
@@ -377,6 +380,19 @@ async def test_the_next_worker_finishes_what_one_has_left_that_died(
     (stands,) = chat.stands(claim)
     assert (died, "A robot acts." in stands, "cheese" in stands) == (True, True, False)
     assert (len(delivery.messages), chat.signs(claim)) == (1, [])
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("chat", [PLATFORMS[each] for each in READABLE], indirect=True, ids=READABLE)
+async def test_nothing_is_posted_only_to_be_removed(chat: ChatPlatform) -> None:
+    """It can be read that no other message stands there, which a worker was about to post when it died."""
+    claim, dying = await chat.asks(), Worker(chat.notes, Step.POSTING, 2)
+    died = await dying.works(chat.surfaced(observer=dying).reply(claim, progress(_long(chat))))
+    noted, before = chat.notes.written[-1], len(chat.changes())
+    await chat.surface.reply(replace(claim, attempt=2, delivery=noted), progress(ANSWER))
+
+    assert (died, noted.trying is not None, len(chat.stands(claim)), chat.signs(claim)) == (True, True, 1, [])
+    assert not [each for each in chat.changes()[before:] if "post" in each.lower() or "start" in each.lower()]
 
 
 @pytest.mark.promise("crash-safe")

@@ -122,7 +122,7 @@ class Counter:
     async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
         """Look at each; what was put waits, unless it says otherwise."""
         self._check()
-        put = {signal.message: Stage.WAITING for signal in self.signals}
+        put = dict.fromkeys([*self.kept, *(signal.message for signal in self.signals)], Stage.WAITING)
         return [{**put, **self.reached}.get(each, Stage.UNKNOWN) for each in messages]
 
     def follow(self) -> Counter:

@@ -177,7 +177,10 @@ async def model_hangs_and_worker_dies(rig: Rig, chance: random.Random) -> None:
 async def hang_and_kill(rig: Rig, asked: Asked) -> None:
     """Let the model hang over a question that has just been asked, and kill whoever waits for it."""
     rig.record.touch(asked.name)
-    await _reached(rig.model.trouble(asked.number, Stall()))
+    try:
+        await _reached(rig.model.trouble(asked.number, Stall()))
+    finally:
+        rig.model.troubles.pop(asked.number, None)  # or it would hang later, and nobody would die over it
     holder = rig.holder(asked)
     if holder:
         rig.host.signal(holder, signal.SIGKILL)

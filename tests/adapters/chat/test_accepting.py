@@ -278,6 +278,31 @@ async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(
     assert [each.asked for each in office.services.unanswered.values()] == [placed(A)][: reached is not Stage.OVER]
 
 
+@pytest.mark.promise("crash-safe")
+async def test_what_was_accepted_is_accepted_again_where_the_store_has_lost_it() -> None:
+    """Its place could not be found in time, so it is left to whoever takes it over, and nobody else knows of it."""
+    office, finder = MemoryServices(), Finder()
+    until = await accepted(office.services, A)
+    office.inbox.kept.clear()
+    office.inbox.ends.clear()
+    taking = asyncio.create_task(take_over(office.services, PLATFORM, finder.find))
+    await wait_until(lambda: bool(office.inbox.kept), what="that it is accepted again")
+    office.inbox.ends[A.message] = 0.0
+    await wait_until(lambda: bool(office.inbox.signals), what="the move")
+    await cancelled(taking)
+
+    assert (until is not None, office.inbox.signals, finder.looks) == (True, put(A), 1)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_somebody_was_told_will_not_be_answered_is_remembered_no_longer() -> None:
+    """Also where it could not be withdrawn, as the store was away."""
+    office = MemoryServices()
+    await Finder(fails=FOREVER).settle(office)
+
+    assert office.services.unanswered == {}
+
+
 class Emptied(Counter):
     """Has been emptied since the first look."""
 
