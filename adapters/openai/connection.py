@@ -25,7 +25,7 @@ DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of the interval until the first words are there, since readers wait for them
 MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
-LISTING = 5.0  # seconds for the list of models, which is asked for where a limit is not known
+LISTING = 4.0  # seconds for the list of models, which is asked for where a limit is not known
 SIZES = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx", "n_ctx_train")
 BLANK = b"\xef\xbb\xbf \t\r\n"  # and the mark of the byte order
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -124,35 +124,33 @@ def test_places_are_named_without_anything_secret(address: str | None, said: str
     assert place(address) == said
 
 
-@pytest.mark.parametrize(
-    ("prepare", "says"),
-    [
-        pytest.param(lambda server: None, "gpt-4o-mini at {}, calls tools", id="all"),
-        pytest.param(
-            lambda server: server.listed.update(max_model_len=32_768),
-            "gpt-4o-mini at {}, calls tools, reads 32,768 tokens",
-            id="a context that is told",
-        ),
-        pytest.param(
-            lambda server: server.say('{"name": "look_up", "arguments": {"word": "ready"}}'),
-            "gpt-4o-mini at {}, calls tools, in its text",
-            id="calls in its text",
-        ),
-        pytest.param(
-            lambda server: server.stream(
-                chunk({"reasoning_content": "Hm."}),
-                chunk({"tool_calls": [{"id": "a", "function": {"name": "look_up", "arguments": "{}"}}]}),
-                {**chunk({}, finish="stop"), "usage": {"prompt_tokens": 9, "completion_tokens": 3}},
-                DONE,
-            ),
-            "gpt-4o-mini at {}, calls tools, thinks first",
-            id="thoughts",
-        ),
-    ],
+Prepare: TypeAlias = Callable[[ChatServer], object]
+THINKING = (
+    chunk({"reasoning_content": "Hm."}),
+    chunk({"tool_calls": [{"id": "a", "function": {"name": "look_up", "arguments": "{}"}}]}),
+    {**chunk({}, finish="stop"), "usage": {"prompt_tokens": 9, "completion_tokens": 3}},
+    DONE,
 )
-async def test_what_a_model_can_do_is_told(
-    model: OpenAIChat, server: ChatServer, prepare: Callable[[ChatServer], object], says: str
-) -> None:
+IN_TEXT = '{"name": "look_up", "arguments": {"word": "ready"}}'
+CAN: Mapping[str, tuple[Prepare, str]] = {
+    "all": (lambda _: None, "gpt-4o-mini at {}, calls tools"),
+    "a context that is told": (
+        lambda server: server.listed.update(max_model_len=32_768),
+        "gpt-4o-mini at {}, calls tools, reads 32,768 tokens",
+    ),
+    "calls in its text": (lambda server: server.say(IN_TEXT), "gpt-4o-mini at {}, calls tools, in its text"),
+    "thoughts": (lambda server: server.stream(*THINKING), "gpt-4o-mini at {}, calls tools, thinks first"),
+}
+LACKS: Mapping[str, tuple[Prepare, str]] = {
+    "tools": (lambda server: server.rules.append(WITHOUT_TOOLS["Ollama"]), checking.NO_TOOLS),
+    "a call": (lambda server: server.say("OK."), checking.DID_NOT_CALL),
+    "a stream": (lambda server: setattr(server, "streams", False), checking.NO_STREAM),
+    "usage": (lambda server: setattr(server, "reports_usage", False), checking.NO_USAGE),
+}
+
+
+@pytest.mark.parametrize(("prepare", "says"), CAN.values(), ids=CAN)
+async def test_what_a_model_can_do_is_told(model: OpenAIChat, server: ChatServer, prepare: Prepare, says: str) -> None:
     """It is asked for the call of a tool, as a stream, since that is what answers are made with."""
     prepare(server)
     found = await model.check()
@@ -160,18 +158,8 @@ async def test_what_a_model_can_do_is_told(
     assert {"tools", "stream"} <= server.received[0].body.keys()
 
 
-@pytest.mark.parametrize(
-    ("prepare", "lacks"),
-    [
-        pytest.param(lambda server: server.rules.append(WITHOUT_TOOLS["Ollama"]), checking.NO_TOOLS, id="no tools"),
-        pytest.param(lambda server: server.say("OK."), checking.DID_NOT_CALL, id="no call"),
-        pytest.param(lambda server: setattr(server, "streams", False), checking.NO_STREAM, id="no stream"),
-        pytest.param(lambda server: setattr(server, "reports_usage", False), checking.NO_USAGE, id="no usage"),
-    ],
-)
-async def test_what_a_model_lacks_is_told(
-    model: OpenAIChat, server: ChatServer, prepare: Callable[[ChatServer], object], lacks: str
-) -> None:
+@pytest.mark.parametrize(("prepare", "lacks"), LACKS.values(), ids=LACKS)
+async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer, prepare: Prepare, lacks: str) -> None:
     """It works all the same, so that this is advice."""
     prepare(server)
     found = await model.check()
