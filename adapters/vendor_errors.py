@@ -16,7 +16,7 @@ def is_untrusted(error: BaseException | None) -> bool:
 
 LONGEST = 500  # characters of a text that may be a whole page
 LONGEST_DETAIL = 300  # characters of it that an operator reads
-LOOKED_AT = 2_000  # characters of it that are compared with the request, one by one
+LOOKED_AT = 800  # characters of it that are compared with the request, one by one
 ECHO = 8  # so many characters in a row that stand in the request too are an echo of it
 SECRETS = re.compile(
     r"(?i)(//)[^/\s@]+@|(bearer\s+)\S+|([?&](?:api[_-]?)?(?:key|token)=)[^&\s]+|\bsk-\S+"
@@ -46,15 +46,10 @@ def without_echo(text: str, sent: Iterable[str], *, longest: int = LONGEST_DETAI
     it may come back, such as with its escapes.
     """
     text, everything = " ".join(text[:LOOKED_AT].split()), "\0".join(sent)
-    kept, at = list[str](), 0
-    while at < len(text):
-        end = at + ECHO
-        if end > len(text) or text[at:end] not in everything:
-            kept.append(text[at])
-            at += 1
-            continue
-        while end < len(text) and text[at : end + 1] in everything:
-            end += 1
-        kept.append("…")
-        at = end
+    until, kept = 0, list[str]()
+    for at, character in enumerate(text):
+        run = text[at : at + ECHO]
+        if len(run) == ECHO and run in everything:
+            until = at + ECHO
+        kept.append("…" if at < until else character)
     return SECRETS.sub(r"\1\2\3…", re.sub(r"…[\s…]*…", "…", "".join(kept)))[:longest]

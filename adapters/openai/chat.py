@@ -105,7 +105,8 @@ class OpenAIChat:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
         dialect, names = self.dialect, [tool.name for tool in asking.tools]
         reading = asking.reading = Reading(self.model, names, asking.may_call, is_heard=dialect.heard > 0)
-        is_plain = asking.slips > 1  # its tools are left out where it was asked again, and went wrong again
+        most = 1 if asking.may_call else 0  # slips, after which its tools are left out
+        is_plain = asking.slips > most
         body = dialect.body(asking.prompt, asking.tools, may_call=asking.may_call, is_plain=is_plain)
         asking.body = {name: said for name, said in body.items() if name not in asking.left_out}
         async with aclosing(self.connection.texts(asking.body, reading)) as texts:

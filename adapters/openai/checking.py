@@ -15,7 +15,7 @@ from adapters.openai.failures import diagnose, failures
 from core.errors import Misconfigured, ModelUnavailable
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 
-PATIENCE = 15.0  # seconds for a model that is there; one that is loaded first takes longer
+PATIENCE = 14.0  # seconds for a model that is there; one that is loaded first takes longer
 LOOK_UP = ToolSpec(
     "look_up",
     "Look up a word.",

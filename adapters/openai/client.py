@@ -48,7 +48,7 @@ class OpenAILimits:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where requests go: the address in front of the path, what stands behind it, and how the key is sent."""
+    """Where requests go: the address in front of the path, what stands behind it, and headers of each request."""
 
     base_url: str
     query: Mapping[str, str]
@@ -75,7 +75,7 @@ class Endpoint:
         return cls(where.geturl(), query, headers)
 
 
-def connect(api_key: str, base_url: str | None, limits: OpenAILimits, *, model: str) -> AsyncOpenAI:
+def connect(endpoint: Endpoint, api_key: str, limits: OpenAILimits) -> AsyncOpenAI:
     """Return a client that connects when it is first used, and repeats nothing by itself.
 
     How long it may be silent is nothing that it knows: each answer has a time of its own.
@@ -83,7 +83,6 @@ def connect(api_key: str, base_url: str | None, limits: OpenAILimits, *, model: 
     from httpx2 import Timeout
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    endpoint = Endpoint.of(base_url, model, api_key)
     timeout = Timeout(None, connect=limits.connect)
     http = DefaultAioHttpClient(timeout=timeout)
     if limits.interval:
@@ -103,7 +102,7 @@ def connect(api_key: str, base_url: str | None, limits: OpenAILimits, *, model: 
     # Empty values keep the environment's out, but would be sent as empty headers.
     client.organization = None
     client.project = None
-    client._custom_headers = endpoint.headers  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public keeps OPENAI_CUSTOM_HEADERS out
+    client._custom_headers = {}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public keeps OPENAI_CUSTOM_HEADERS out
     return client
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from adapters.openai.calls import fields_of
-from adapters.openai.client import CHAT, OpenAILimits, connect
+from adapters.openai.client import CHAT, Endpoint, OpenAILimits, connect
 from adapters.openai.failures import failures
 from adapters.openai.reading import Reading
 from adapters.openai.refusals import WebPage
@@ -25,7 +25,7 @@ DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of the interval until the first words are there, since readers wait for them
 MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
-LISTING = 5.0  # seconds for the list of models, which is asked for where a limit is not known
+LISTING = 4.0  # seconds for the list of models, which is asked for where a limit is not known
 SIZES = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx", "n_ctx_train")
 BLANK = b"\xef\xbb\xbf \t\r\n"  # and the mark of the byte order
 
@@ -39,6 +39,7 @@ class Connection:
         self._base_url = base_url
         self._limits = limits
         self._client: AsyncOpenAI | None = None
+        self._options: Any = {}
         self.pacer = LoadPacer(limits.interval, limits.longest_interval)
 
     async def aclose(self) -> None:
@@ -60,8 +61,7 @@ class Connection:
             with Watch(self._limits, begun=begun) as watch:
                 try:
                     head = await self._head(pieces, watch)
-                    start = head.lstrip(BLANK)[:1]
-                    is_whole = start in (b"{", b"[") or (not start and kind.startswith("application/json"))
+                    is_whole = head[:1] in (b"{", b"[") or (not head and kind.startswith("application/json"))
                     come = (self._whole if is_whole else self._streamed)(head, pieces, reading, watch)
                     async with aclosing(come):
                         async for text in come:
@@ -81,9 +81,9 @@ class Connection:
         What they are called says nothing: several services call the one the other.
         """
         head = b""
-        while not head.lstrip(BLANK) and (piece := await watch.next(pieces)) is not None:
-            watch.saw(piece, is_life=True, is_news=False)
-            head += piece
+        while not head and (piece := await watch.next(pieces)) is not None:
+            watch.saw(piece, is_life=b"\n" in piece, is_news=False)
+            head = piece.lstrip(BLANK)
         return head
 
     async def _streamed(
@@ -120,7 +120,7 @@ class Connection:
             watch.saw(piece, is_life=True, is_news=True)
             whole += piece
         reading.is_whole = True
-        yield reading.take_whole(json.loads(whole.lstrip(BLANK)))
+        yield reading.take_whole(json.loads(whole))
 
     async def _last(self, pieces: AsyncIterator[bytes], reading: Reading) -> str:
         """Return what comes right after the end of an answer, such as what it has cost; some services never hang up."""
@@ -137,14 +137,21 @@ class Connection:
 
         client = await self._connected()
         async with asyncio.timeout(self._limits.connect + self._limits.first):
-            return await client.post(CHAT, body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object])
+            return await client.post(
+                CHAT,
+                body=body,
+                options=self._options,
+                cast_to=object,
+                stream=True,
+                stream_cls=AsyncStream[object],
+            )
 
     async def listed_context(self) -> int | None:
         """Return how many tokens the model reads, where the list of models says so; None also where there is none."""
         client = await self._connected()
         try:
             async with asyncio.timeout(LISTING):
-                listed: Any = await client.get("/models", cast_to=object)
+                listed: Any = await client.get("/models", options=self._options, cast_to=object)
         except failures():
             return None
         entries: Any = fields_of(listed).get("data") or listed
@@ -161,5 +168,7 @@ class Connection:
         if self._client is None:
             await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
         if self._client is None:
-            self._client = connect(self._api_key, self._base_url, self._limits, model=self._model)
+            endpoint = Endpoint.of(self._base_url, self._model, self._api_key)
+            self._options = {"headers": endpoint.headers}
+            self._client = connect(endpoint, self._api_key, self._limits)
         return self._client

@@ -66,16 +66,19 @@ class Watch:
         self._size += len(piece)
         if self._size > LARGEST or now - self._begun > self._limits.whole:
             raise EndlessAnswer(ENDLESS)
-        if is_news:
-            self._limit = self._limits.read
         if is_life:
             self.heard = now
+        if is_news and self._limit != self._limits.read:  # from now on, it is looked more often or less
+            self._limit = self._limits.read
+            self._look()
 
     def _trouble(self) -> Exception:
         return EndlessAnswer(ENDLESS) if time.monotonic() - self._begun >= self._limits.whole else TimeoutError()
 
     def _look(self) -> None:
         """End what waits for the next piece, if it is late, and look again when it may be."""
+        if self._timer is not None:
+            self._timer.cancel()
         now = time.monotonic()
         left = min(self.heard + self._limit, self._begun + self._limits.whole) - now
         if left <= 0 and self._reader is not None:

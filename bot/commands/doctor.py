@@ -120,23 +120,26 @@ async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
     What works less well is not looked at again, as it may be slow.
     """
     todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
+    says, took = "", ""
     try:
         async with asyncio.timeout(within):
             says = await check.look()
             start = time.monotonic()
             if not isinstance(says, Advice):
                 says = await check.look()
+                took = f" ({(time.monotonic() - start) * 1000:.0f} ms)"
     except FootnoteError as error:
         detail = f" It said: {error.detail}" if error.detail else ""
         return Finding(Sign.WRONG, check.name, f"{error}{detail}")
     except TimeoutError:
-        return Finding(Sign.WRONG, check.name, f"It did not answer within {within:g} seconds. {todo}")
+        if not says:  # one that has answered once is there
+            return Finding(Sign.WRONG, check.name, f"It did not answer within {within:g} seconds. {todo}")
     except Exception as mistake:  # noqa: BLE001 - one odd answer keeps nobody from looking at the rest
         says = f"It answered in a way that this version does not understand ({type(mistake).__name__}). {todo}"
         return Finding(Sign.WRONG, check.name, says)
     if isinstance(says, Advice):
         return Finding(Sign.ADVICE, check.name, says)
-    return Finding(Sign.WELL, check.name, f"{says} ({(time.monotonic() - start) * 1000:.0f} ms)")
+    return Finding(Sign.WELL, check.name, f"{says}{took}")
 
 
 OPERATOR = Person(id="operator", name="the operator")

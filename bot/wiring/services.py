@@ -78,8 +78,9 @@ class Services:
         self.checks: list[Check] = []
 
     def chat_model(self, embedder: Embedder) -> ChatModel:
-        """Return what writes answers."""
+        """Return what writes answers. Raises `Misconfigured` where the settings do not go together."""
         settings = self._settings
+        settings.check_fallback()
         if not settings.has_chat_model:
             from adapters.extractive import ExtractiveModel
 
@@ -88,7 +89,6 @@ class Services:
 
             self.checks.insert(0, Check("chat model", look))
             return ExtractiveModel(embedder)
-        settings.check_fallback()
         first = self._chat(FIRST, settings.openai_model, settings.openai_url, settings.openai_key, "OPENAI_BASE_URL")
         if settings.openai_fallback_model is None:
             return first

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import traceback
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import pytest
 
-from adapters.openai import OpenAIChat
+from adapters.openai import Degraded, OpenAIChat, checking
 from adapters.openai.client import place
 from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
-from tests.servers.openai import KEY, MODEL, ChatServer
-from tests.servers.service import Reply
+from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
+from tests.servers.openai_shapes import WITHOUT_TOOLS
+from tests.servers.service import Hang, Reply
 
 SECRET = "hunter2-planted-0123456789"
 
@@ -120,3 +122,74 @@ async def test_an_address_with_a_secret_is_named_by_its_host_alone(server: ChatS
 def test_places_are_named_without_anything_secret(address: str | None, said: str) -> None:
     """Where the service is, for people."""
     assert place(address) == said
+
+
+Prepare: TypeAlias = Callable[[ChatServer], object]
+THINKING = (
+    chunk({"reasoning_content": "Hm."}),
+    chunk({"tool_calls": [{"id": "a", "function": {"name": "look_up", "arguments": "{}"}}]}),
+    {**chunk({}, finish="stop"), "usage": {"prompt_tokens": 9, "completion_tokens": 3}},
+    DONE,
+)
+IN_TEXT = '{"name": "look_up", "arguments": {"word": "ready"}}'
+CAN: Mapping[str, tuple[Prepare, str]] = {
+    "all": (lambda _: None, "gpt-4o-mini at {}, calls tools"),
+    "a context that is told": (
+        lambda server: server.listed.update(max_model_len=32_768),
+        "gpt-4o-mini at {}, calls tools, reads 32,768 tokens",
+    ),
+    "calls in its text": (lambda server: server.say(IN_TEXT), "gpt-4o-mini at {}, calls tools, in its text"),
+    "thoughts": (lambda server: server.stream(*THINKING), "gpt-4o-mini at {}, calls tools, thinks first"),
+}
+LACKS: Mapping[str, tuple[Prepare, str]] = {
+    "tools": (lambda server: server.rules.append(WITHOUT_TOOLS["Ollama"]), checking.NO_TOOLS),
+    "a call": (lambda server: server.say("OK."), checking.DID_NOT_CALL),
+    "a stream": (lambda server: setattr(server, "streams", False), checking.NO_STREAM),
+    "usage": (lambda server: setattr(server, "reports_usage", False), checking.NO_USAGE),
+}
+
+
+@pytest.mark.parametrize(("prepare", "says"), CAN.values(), ids=CAN)
+async def test_what_a_model_can_do_is_told(model: OpenAIChat, server: ChatServer, prepare: Prepare, says: str) -> None:
+    """It is asked for the call of a tool, as a stream, since that is what answers are made with."""
+    prepare(server)
+    found = await model.check()
+    assert (found, isinstance(found, Degraded)) == (says.format(server.url.removeprefix("http://")), False)
+    assert {"tools", "stream"} <= server.received[0].body.keys()
+
+
+@pytest.mark.parametrize(("prepare", "lacks"), LACKS.values(), ids=LACKS)
+async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer, prepare: Prepare, lacks: str) -> None:
+    """It works all the same, so that this is advice."""
+    prepare(server)
+    found = await model.check()
+    assert (lacks in found, isinstance(found, Degraded)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(503, {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}}),
+        Reply(429, {"error": {"message": "Slow down.", "code": "rate_limit_exceeded"}}),
+    ],
+)
+async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer, reply: Reply) -> None:
+    """It says so, and will answer later."""
+    server.broken = reply
+    found = await model.check()
+    assert (isinstance(found, Degraded), "is there, but has too much to do" in found) == (True, True)
+    assert reply.body["error"]["message"] in found
+
+
+async def test_a_slow_service_is_not_away(model: OpenAIChat, server: ChatServer) -> None:
+    """It has taken the request, and may be loading its model; nobody waits for that."""
+    server.faults.append(Hang())
+    found = await checking.checked(model, patience=0.3)
+    assert (isinstance(found, Degraded), "has not begun to answer within 0.3 seconds" in found) == (True, True)
+
+
+async def test_a_service_that_is_away_is_told_as_one(model: OpenAIChat, server: ChatServer) -> None:
+    """Nobody listens there."""
+    await server.down()
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        await model.check()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 
 import pytest
@@ -13,10 +14,11 @@ from adapters.openai.reading import LONGEST_EVENT, Reading
 from core.answering.agent import Agent
 from core.errors import ModelUnavailable
 from core.messages import CUT
+from core.model import ModelTurn, TextDelta
 from tests.adapters.openai.asking import QUICK, ask, turn_of
 from tests.builders import hit, question
 from tests.fakes.shelf import Shelf
-from tests.servers.openai import KEY, MODEL, ChatServer, Forever, chunk
+from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Forever, Stall, chunk
 from tests.servers.service import Reply
 
 FOREVER = b'data: {"choices": [{"delta": {"content": "and on "}}]}\n\n' * 50  # as networks bring them
@@ -140,3 +142,103 @@ async def test_more_calls_than_anybody_makes_are_refused(model: OpenAIChat, serv
     with pytest.raises(ModelUnavailable, match="gave no complete answer"):
         await ask(model)
     assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "content_filter: SAFETY", "sensitive", "RECITATION"])
+async def test_an_answer_that_is_held_back_is_no_whole_one(model: OpenAIChat, server: ChatServer, reason: str) -> None:
+    """Half of it is told as cut; before the first word it fails once, and the operator is told why."""
+    server.say("A robot", finish=reason)
+    turn = await turn_of(model)
+    assert (turn.text, turn.is_cut) == ("A robot", True)
+
+    server.say("", finish=reason)
+    with pytest.raises(ModelUnavailable, match="content filter") as caught:
+        await ask(model)
+    assert (len(server.received), caught.value.is_final) == (2, True)
+
+
+@pytest.mark.parametrize("reason", ["insufficient_system_resource", "network_error", "abort"])
+async def test_an_answer_that_its_service_gave_up_is_asked_for_again(
+    model: OpenAIChat, server: ChatServer, reason: str
+) -> None:
+    """It has an end, and is half an answer."""
+    server.say("A robot", finish=reason)
+    server.say("A robot acts.")
+    assert (await turn_of(model)).text == "A robot acts."
+    assert len(server.received) == 2
+
+
+async def test_a_call_that_its_service_could_not_read_is_asked_for_again(model: OpenAIChat, server: ChatServer) -> None:
+    """As Gemini says it."""
+    server.say("", finish="function_call_filter: MALFORMED_FUNCTION_CALL")
+    server.call("search_documents", {"query": "robot"})
+    assert [call.name for call in (await turn_of(model)).tool_calls] == ["search_documents"]
+
+
+CALL = chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "search_documents", "arguments": "{}"}}]})
+
+
+async def test_the_end_of_a_stream_is_the_end_of_an_answer(model: OpenAIChat, server: ChatServer) -> None:
+    """Also where nobody has said why, as long as there is an answer."""
+    server.stream(chunk({"content": "A robot acts."}), DONE)
+    server.stream(CALL, DONE)
+    turns = [await turn_of(model) for _ in range(2)]
+    assert ([turn.text for turn in turns], len(turns[1].tool_calls)) == (["A robot acts.", ""], 1)
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("steps", [(), (chunk({"content": " "}),), (chunk({"reasoning_content": "Hm."}),)])
+async def test_the_end_of_a_stream_without_an_answer_is_none(
+    model: OpenAIChat, server: ChatServer, steps: tuple[dict[str, object], ...]
+) -> None:
+    """Blanks and thoughts are nothing to show."""
+    server.stream(*steps, DONE)
+    server.say("A robot acts.")
+    assert (await turn_of(model)).text == "A robot acts."
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/event-stream"])
+@pytest.mark.parametrize("streams", [True, False])
+async def test_an_answer_is_read_as_what_it_is(model: OpenAIChat, server: ChatServer, kind: str, streams: bool) -> None:
+    """Whatever it is called."""
+    whole = {"choices": [{"message": {"content": "A robot acts."}, "finish_reason": "stop"}]}
+    events = [json.dumps(each) for each in (chunk({"content": "A robot acts."}), chunk({}, finish="stop"))]
+    stream = "".join(f"data: {event}\n\n" for event in events)
+    server.faults.append(Reply(200, stream if streams else whole, {"Content-Type": kind}))
+    assert (await turn_of(model)).text == "A robot acts."
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("last", [[], [{**chunk({}), "choices": [], "usage": {"prompt_tokens": 9}}]])
+async def test_a_line_that_is_left_open_delays_nothing(
+    model: OpenAIChat, server: ChatServer, last: list[dict[str, object]]
+) -> None:
+    """What an answer has cost comes right behind it, or not at all."""
+    server.stream(chunk({"content": "A robot acts."}), chunk({}, finish="stop"), *last, Stall())
+    async with asyncio.timeout(5):
+        turn = await turn_of(model)
+    assert (turn.text, turn.usage.prompt_tokens) == ("A robot acts.", 9 if last else 0)
+
+
+HALVES = [b'"A \\ud83e"', b'"\\udd16 acts "', b'"\\ud83d"', b'"."']
+
+
+async def test_half_an_emoji_waits_for_its_other_half(model: OpenAIChat, server: ChatServer) -> None:
+    """Some services cut between them; what has no other half is no character."""
+    events = [b'data: {"choices": [{"delta": {"content": ' + half + b"}}]}\n\n" for half in HALVES]
+    server.stream(*events, chunk({}, finish="stop"), DONE)
+    items = await ask(model)
+    assert items[0] == TextDelta("A 🤖 acts .")
+    assert isinstance(items[-1], ModelTurn)
+    assert items[-1].text.encode() == "A 🤖 acts .".encode()
+
+
+async def test_arguments_are_characters_too(model: OpenAIChat, server: ChatServer) -> None:
+    """They go back to the service."""
+    event = (
+        b'data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"arguments": %b}}]}}]}\n\n'
+    )
+    first = event % b'"{\\"query\\": \\"\\ud83e", "name": "search_documents"'
+    rest = event % b'"\\udd16\\"}"'
+    server.stream(first, rest, chunk({}, finish="tool_calls"), DONE)
+    assert (await turn_of(model)).tool_calls[0].arguments == '{"query": "🤖"}'

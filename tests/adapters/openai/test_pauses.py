@@ -1,0 +1,102 @@
+"""A service that asks to be left alone is, by all questions at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from adapters.openai import OpenAIChat
+from core.errors import ModelUnavailable
+from tests.adapters.openai.asking import PATIENT, QUICK, ask, turn_of
+from tests.fakes.clock import Clock
+from tests.servers.openai import ERROR_EVENT, KEY, MODEL, ChatServer
+from tests.servers.openai_shapes import TOO_MANY
+from tests.servers.service import Reply
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """What the model goes by."""
+    return Clock()
+
+
+@pytest.fixture
+async def paced(server: ChatServer, clock: Clock) -> AsyncGenerator[OpenAIChat]:
+    """A model that goes by the clock of the test."""
+
+    async def sleep(seconds: float) -> None:
+        clock.advance(seconds)
+        await asyncio.sleep(0)
+
+    retries = replace(QUICK, clock=clock, sleep=sleep)
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=retries, limits=PATIENT)
+    yield model
+    await model.aclose()
+
+
+REPLIES = {
+    **TOO_MANY,
+    "a header": (Reply(429, ERROR_EVENT, {"Retry-After": "60"}), 60.0),
+    "a server that loads": (Reply(503, ERROR_EVENT, {"Retry-After": "60"}), 60.0),
+}
+
+
+@pytest.mark.parametrize(("reply", "wait"), REPLIES.values(), ids=REPLIES)
+async def test_a_long_pause_is_kept_by_all(
+    paced: OpenAIChat, server: ChatServer, clock: Clock, reply: Reply, wait: float
+) -> None:
+    """The first question meets it, the others hear at once for how long, and when it is over all are answered."""
+    server.faults.append(reply)
+    waits: list[float | None] = []
+    for _ in range(3):
+        with pytest.raises(ModelUnavailable) as caught:
+            await ask(paced)
+        waits.append(caught.value.wait)
+        assert reply.status == 503 or "too much to do. Try again in" in str(caught.value)
+        clock.advance(1.0)
+    assert (waits, len(server.received)) == ([wait, wait - 1, wait - 2], 1)
+
+    clock.advance(wait)
+    turns = await asyncio.gather(*(turn_of(paced, tools=()) for _ in range(5)))
+    assert {turn.text for turn in turns} == {"OK."}
+
+
+async def test_a_short_pause_is_waited_out_by_all(paced: OpenAIChat, server: ChatServer, clock: Clock) -> None:
+    """Nobody asks before it is over, and nobody hears of it."""
+    server.faults.append(Reply(429, ERROR_EVENT, {"Retry-After": "3"}))
+    began = clock()
+    turns = await asyncio.gather(*(turn_of(paced, tools=()) for _ in range(2)))
+    assert ({turn.text for turn in turns}, clock() - began >= 3) == ({"OK."}, True)
+    assert len(server.received) <= 3  # both were under way before one of them was refused
+
+
+async def test_a_pause_that_goes_on_is_met_by_one(paced: OpenAIChat, server: ChatServer, clock: Clock) -> None:
+    """The one that goes first is refused again, and the others have not asked."""
+    server.broken = Reply(429, ERROR_EVENT, {"Retry-After": "60"})
+    with pytest.raises(ModelUnavailable):
+        await ask(paced)
+    clock.advance(61)
+    with pytest.raises(ModelUnavailable):
+        await ask(paced)
+    for _ in range(5):
+        with pytest.raises(ModelUnavailable):
+            await ask(paced)
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "This request requires more credits, or fewer max_tokens.", "code": 402},
+        {"message": "Insufficient Balance", "type": "unknown_error", "param": None, "code": "invalid_request_error"},
+    ],
+)
+async def test_an_empty_account_is_told_as_one(paced: OpenAIChat, server: ChatServer, error: dict[str, object]) -> None:
+    """As OpenRouter and DeepSeek say it; nothing else has to be changed."""
+    server.faults.append(Reply(402, {"error": error}))
+    with pytest.raises(ModelUnavailable, match="has no credit left"):
+        await ask(paced)
+    assert len(server.received) == 1
