@@ -28,7 +28,7 @@ from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
-from core.messages import EXPIRED, FAILED, TOO_LONG
+from core.messages import EXPIRED, FAILED, TOO_LONG, busy_model
 from core.model import (
     Answer,
     Awaited,
@@ -112,7 +112,8 @@ class Agent:
                     yield item
         except ModelUnavailable as error:
             self.observer(ServiceFailed("chat model", str(error)))
-            sentence = TOO_LONG if isinstance(error, PromptTooLong) else FAILED
+            sentence = busy_model(error.wait) if error.wait else FAILED
+            sentence = TOO_LONG if isinstance(error, PromptTooLong) else sentence
         if cancelled.reason is Interruption.EXPIRED and not run.is_finished:
             self.observer(ServiceFailed(SERVICES[waiting.on], LATE_SERVICE.format(self.limits.longest)))
             sentence = EXPIRED
