@@ -13,6 +13,7 @@ from core.answering.citations import Footnotes, Sources, selected_text
 from core.answering.context import (
     BYTES_PER_TOKEN,
     TOOLS,
+    Limits,
     PromptWriter,
     TokenMeter,
     earlier_questions,
@@ -27,7 +28,7 @@ from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
-from core.messages import EXPIRED, FAILED, TOO_LONG
+from core.messages import EXPIRED, FAILED, TOO_LONG, busy_model
 from core.model import (
     Answer,
     Awaited,
@@ -64,26 +65,10 @@ SERVICES: Mapping[Awaited, Service] = {
 LATE_SERVICE = "A question took longer than {:g} seconds in all, and was waiting for this at the end."
 BREAKS_OFF = "The chat model's service broke off its answers too often. Try again in a moment."
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
-MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
 MOST_REFUSALS = 3  # of prompts that are too long
+MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
 WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
 FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How far one answer may go; one of so many characters is some seven messages on Discord.
-
-    The first of the *tool rounds* is the search that needs no model. After so many seconds of *silence* whoever reads
-    is told what is waited for. The *longest* is what a question takes in all, however often it is tried.
-    """
-
-    tool_rounds: int = 4
-    excerpt_characters: int = 500
-    answer_characters: int = 12_000
-    history_tokens: int = 100_000
-    silence: float = 15.0
-    longest: float = 300.0
 
 
 @dataclass
@@ -127,7 +112,8 @@ class Agent:
                     yield item
         except ModelUnavailable as error:
             self.observer(ServiceFailed("chat model", str(error)))
-            sentence = TOO_LONG if isinstance(error, PromptTooLong) else FAILED
+            sentence = busy_model(error.wait) if error.wait else FAILED
+            sentence = TOO_LONG if isinstance(error, PromptTooLong) else sentence
         if cancelled.reason is Interruption.EXPIRED and not run.is_finished:
             self.observer(ServiceFailed(SERVICES[waiting.on], LATE_SERVICE.format(self.limits.longest)))
             sentence = EXPIRED
@@ -138,16 +124,16 @@ class Agent:
     def most(self, question: Question, conversation: Conversation | None = None) -> Usage:
         """Return the most tokens that an answer may take: each turn reads all that those before it brought.
 
-        The turns are one for each round of tools but the first search, which needs none, one to answer, and one to
-        repair that; the last may be broken off and made again. Bytes count as tokens by what a service has told.
+        The turns are one for each round of searches but the first, one to answer, and one to repair that; the last may
+        be broken off and made again. Bytes count as tokens by what a service has told.
         """
         if not (written := self.model.most_tokens):
             return Usage()
-        turns = self.limits.tool_rounds + 1 if question.selection is None else 1
+        rounds, turns = self.limits.tool_rounds - 1, self.limits.tool_rounds + 1 if question.selection is None else 1
         hit = WIDEST * self.limits.excerpt_characters + FRAME
         first = size_of(self.writer(question, conversation).write().messages) + TOOLS + question.top_k * hit
-        before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads
-        size = len(before) * first + sum(before) * MOST_CALLS * question.top_k * hit
+        before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads, of which one has not searched
+        size = len(before) * first + sum(min(each, rounds) for each in before) * MOST_CALLS * question.top_k * hit
         prompts = size / self.bytes_per_token + sum(before) * written
         if self.model.context_tokens:
             prompts = min(prompts, len(before) * self.model.context_tokens)

@@ -34,6 +34,22 @@ _POINTS = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far one answer may go; one of so many characters is some seven messages on Discord.
+
+    The first of the *tool rounds* is the search that needs no model. After so many seconds of *silence* whoever reads
+    is told what is waited for. The *longest* is what a question takes in all, however often it is tried.
+    """
+
+    tool_rounds: int = 4
+    excerpt_characters: int = 500
+    answer_characters: int = 12_000
+    history_tokens: int = 100_000
+    silence: float = 15.0
+    longest: float = 300.0
+
+
 def learned(bytes_per_token: float, size: int, tokens: int) -> float:
     """Return a better estimate, where a service has counted *size* bytes as *tokens*; one odd report changes little.
 

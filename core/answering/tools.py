@@ -205,17 +205,12 @@ class SearchTool:
             raise ToolError("query is empty. Say what to look for.")
         query = query[:QUESTION_LIMIT]
         limit = max(1, min(top_k or asked.top_k, asked.top_k))
-        scope = asked.scope if self.scope is None else self.scope
-        if scope.open_at is None:  # then nothing that is released after the question was asked
-            scope = scope.model_copy(update={"open_at": asked.asked_at})
-        if chapter and (not scope.chapters or chapter in scope.chapters):  # it stays within its chapters
-            scope = scope.model_copy(update={"chapters": (chapter,)})
         self.searches += 1
         try:
             result = await self.retriever.search(
                 query,
                 limit=limit,
-                scope=scope,
+                scope=self._within(chapter),
                 earlier=self.earlier,
                 is_about_both=self.knows_earlier,
                 waiting=self.waiting,
@@ -228,10 +223,7 @@ class SearchTool:
         self.has_documents = result.has_documents
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
-        for hit in (*result.hits, *result.nearest):
-            known = self._found.get(hit.passage.source_url)
-            if known is None or hit.score > known.score:
-                self._found[hit.passage.source_url] = hit
+        self._remember((*result.hits, *result.nearest))
         self.results = [
             {
                 "number": self.sources.add(hit),
@@ -245,6 +237,22 @@ class SearchTool:
             if hit.score >= asked.relevance_threshold
         ]
         return {"results": self.results, "total": len(self.results), "query": query}
+
+    def _within(self, chapter: str | None) -> Scope:
+        """Return what is searched: nothing that was released after the question was asked, and no other chapters."""
+        scope = self.question.scope if self.scope is None else self.scope
+        if scope.open_at is None:
+            scope = scope.model_copy(update={"open_at": self.question.asked_at})
+        if chapter and (not scope.chapters or chapter in scope.chapters):
+            scope = scope.model_copy(update={"chapters": (chapter,)})
+        return scope
+
+    def _remember(self, hits: Sequence[Hit]) -> None:
+        """Keep of each section the best that was found."""
+        for hit in hits:
+            known = self._found.get(hit.passage.source_url)
+            if known is None or hit.score > known.score:
+                self._found[hit.passage.source_url] = hit
 
     def keep(self, given: Sequence[Mapping[str, Any]]) -> None:
         """Let nothing of the newest search be cited that the model was not *given*, as there was no room for it."""

@@ -44,6 +44,7 @@ from core.messages.answers import (
     UNTITLED,
     UPDATED,
     WARNING,
+    busy_model,
     no_context,
     not_in_selection,
     nothing_to_read,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
-from core.messages.wording import joined
+from core.messages.wording import about, joined
 from core.model import Attachment, Awaited, Question, Unread
 
 WARNING = "⚠️"
@@ -111,6 +112,11 @@ def unread_files(attachments: Sequence[Attachment]) -> str:
     said = [f"I couldn't read {reasons}."] if reasons else []
     said += [f"I only read the beginning and the end of {joined(cut)}."] if cut else []
     return " ".join(said)
+
+
+def busy_model(seconds: float) -> str:
+    """Return that the model's service takes no more questions for so many seconds."""
+    return f"Sorry, my language model has too much to do. Please try again in {about(timedelta(seconds=seconds))}."
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from core.messages.wording import counted, joined, moment
+from core.messages.wording import about, counted, joined, moment
 from core.model import Budget, BudgetAlert, Holder, Measure, Period, Reached, Spending
 
 NOW = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
@@ -27,7 +26,7 @@ AGAIN = "You can ask again in {}."
 
 def limit_reached(reached: Reached, at: datetime) -> str:
     """Return which limit somebody is at, and when it goes on."""
-    budget, wait = reached.budget, _wait(reached.until - at)
+    budget, wait = reached.budget, about(reached.until - at)
     if budget.period is Period.MINUTE:
         return f"That's a lot of questions in a short time. You can ask again in {wait}."
     if reached.is_passing:
@@ -108,12 +107,3 @@ def _amount(measure: Measure, number: float, *, of: float | None = None) -> str:
         return f"{number:,.2f} in money" if of is None else f"{number:,.2f} of {of:,.2f} in money"
     whole = counted(round(number if of is None else of), measure.removesuffix("s"))
     return whole if of is None else f"{round(number):,} of {whole}"
-
-
-def _wait(wait: timedelta) -> str:
-    """Return how long something takes, as people say it."""
-    seconds = max(math.ceil(wait.total_seconds()), 1)
-    for least, unit, name in ((172_800, 86_400, "day"), (5_400, 3_600, "hour"), (90, 60, "minute")):
-        if seconds >= least:
-            return f"about {counted(round(seconds / unit), name)}"
-    return f"about {counted(seconds, 'second')}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from core.model import Person
 
@@ -48,3 +49,12 @@ def counted(number: int, noun: str) -> str:
 def joined(names: Sequence[str]) -> str:
     """Return names as a sentence has them."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def about(wait: timedelta) -> str:
+    """Return how long something takes, as people say it."""
+    seconds = max(math.ceil(wait.total_seconds()), 1)
+    for least, unit, name in ((172_800, 86_400, "day"), (5_400, 3_600, "hour"), (90, 60, "minute")):
+        if seconds >= least:
+            return f"about {counted(round(seconds / unit), name)}"
+    return f"about {counted(seconds, 'second')}"

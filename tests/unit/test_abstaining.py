@@ -257,6 +257,13 @@ async def test_a_model_that_fails_before_it_wrote_is_a_short_apology(script: Scr
     assert [record.name for record in answer.tool_calls] == ["search_documents"]
 
 
+async def test_a_model_that_asks_for_a_pause_is_told_with_its_length(script: Script) -> None:
+    """So that nobody tries again too soon."""
+    _, answer = await run(script(turn(ModelUnavailable("Too many requests.", wait=600.0))), Shelf(hit()))
+
+    assert (answer.status, answer.text.rpartition("again ")[2]) == (Status.FAILED, "in about 10 minutes.")
+
+
 async def test_no_half_answer_stays_when_the_model_breaks_off(script: Script) -> None:
     """What was shown is taken back first."""
     shown, answer = await run(script(turn("Robots act [1]", " and then", ModelUnavailable("broken"))), Shelf(hit()))

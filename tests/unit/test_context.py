@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.answering.agent import Agent, Limits
+from core.answering.agent import Agent
 from core.answering.context import TOOLS, readable_tokens, size_of
 from core.errors import PromptTooLong
 from core.events import Event, ServiceFailed
@@ -61,7 +61,7 @@ async def test_a_prompt_fits_into_the_context_that_is_known(script: Script, cont
     [prompt] = model.prompts
     assert size_of(prompt.messages) + TOOLS <= 4 * readable_tokens(context, 8_192)
     assert (answer.status, asked_of(prompt.messages[-1])) == (Status.ANSWERED, "What is a robot?")
-    expected = {1_500: (0, 2), 4_000: (8, 8), 8_000: (30, 8), 32_000: (48, 8)}
+    expected = {1_500: (0, 1), 4_000: (6, 8), 8_000: (30, 8), 32_000: (48, 8)}
     assert parts(model) == expected[context]
 
 
@@ -85,14 +85,14 @@ async def test_what_there_was_no_room_for_cannot_be_cited(script: Script) -> Non
 async def test_older_results_make_room_for_newer_ones(script: Script) -> None:
     """A model that goes on searching reads what it has found last."""
     model = script(turn(search("arms")), turn(search("legs", id="call-2")), turn("Robots act [1]."))
-    model.context_tokens = 3_200
+    model.context_tokens = 3_400
 
     answer = await asked(model, None)
 
     results = [message["content"] for message in model.prompts[-1].messages if message["role"] == "tool"]
     assert answer.status is Status.ANSWERED
     assert ["no room" in result for result in results] == [True, False]
-    assert size_of(model.prompts[-1].messages) + TOOLS <= 4 * readable_tokens(3_200, 0)
+    assert size_of(model.prompts[-1].messages) + TOOLS <= 4 * readable_tokens(3_400, 0)
 
 
 async def test_quoted_messages_and_files_are_cut_where_nothing_else_is_left(script: Script) -> None:
@@ -127,7 +127,7 @@ async def test_a_refusal_that_names_its_limit_is_met_with_that(script: Script) -
 
     await asked(model)
 
-    assert parts(model) == (8, 8)
+    assert parts(model) == (6, 8)
 
 
 @pytest.mark.promise("fits-any-model")
@@ -157,6 +157,6 @@ async def test_the_most_that_an_answer_may_take_is_bounded_by_the_context(script
     """No turn reads more than that."""
     model = script()
     model.most_tokens, model.context_tokens = 500, 4_000
-    agent = Agent(model, Shelf(), clock=Clock(), limits=Limits(tool_rounds=4))
+    agent = Agent(model, Shelf(), clock=Clock())  # five turns at most, the last one up to three times
 
-    assert agent.most(question(), LONG).prompt_tokens == 5 * 4_000
+    assert agent.most(question(), LONG).prompt_tokens == 7 * 4_000

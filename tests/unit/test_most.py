@@ -126,14 +126,14 @@ BREAKS = turn(LONG, Restarted(), LONG, Restarted(), f"{LONG} [1]")
 @pytest.mark.promise("bounded-asking")
 @pytest.mark.parametrize(
     ("turns", "top_k", "share"),
-    [((EIGHT,) * 4, 5, 0.8), ((MISTAKEN,) * 4, 1, 0.3)],
+    [((EIGHT,) * 3, 5, 0.8), ((MISTAKEN,) * 3, 1, 0.3)],
     ids=["searches", "calls what there is not"],
 )
 async def test_what_is_set_aside_is_no_more_than_the_dearest_answer_costs(
     script: Script, turns: tuple[ScriptedTurn, ...], top_k: int, share: float
 ) -> None:
     """Where it uses up all rounds, has to be repaired, and breaks off in the last turn."""
-    model = script(*turns, turn(LONG), *([turn(LONG)] if turns[0] is MISTAKEN else []), BREAKS)
+    model = script(*turns, turn(LONG), BREAKS)
     model.most_tokens = MOST_WRITTEN
     shelf = Shelf(*(hit(text="文書" * 400, page_title="文書" * 15, section_title="探" * 30) for _ in range(5)))
     agent, spent = Agent(model, shelf, clock=Clock()), list[Usage]()
