@@ -190,7 +190,7 @@ class Metrics:
             self._add("tokens", model, kind, amount=getattr(usage, f"{kind}_tokens"))
 
     def _charged(self, event: Charged) -> None:
-        community = _bounded(self._communities, str(event.question.thread.home), MOST_COMMUNITIES)
+        community = _bounded(self._communities, str(event.charged or event.question.thread.home), MOST_COMMUNITIES)
         for measure in Measure:
             if amount := event.cost.of(measure):
                 self._add("used", community, measure.value, amount=amount)

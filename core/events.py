@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Literal, TypeAlias, TypeVar
 
-from core.model import Answer, Cost, MessageRef, Status, Usage
+from core.model import Answer, Cost, MessageRef, Status, Usage, WorkspaceRef
 
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
@@ -123,10 +123,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """What a run of a question has cost is counted; it is no question where something of ours went wrong."""
+    """What a run of a question has cost is counted; it is no question where something of ours went wrong.
+
+    It is counted in the community where it was asked unless another is *charged*.
+    """
 
     question: MessageRef
     cost: Cost
+    charged: WorkspaceRef | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class RedisQuota:
         limits = {name: _limits(reservation.budgets, Holder.COMMUNITY, period) for name, period in named.items()}
         news = await self._run(
             "settle_cost",
-            _key(reservation.question),
+            QUOTA.format(reservation.home),
             asked=_asked(reservation.question),
             run=reservation.run,
             spent=json.dumps(_numbers(spent)),
@@ -85,7 +85,7 @@ class RedisQuota:
         left = max((reached.until - at) // MILLISECOND, 1)
         told = await self._run(
             "turn_away",
-            _key(question),
+            QUOTA.format(question.message.thread.home),
             who=f"{self._person(question.message.thread.home, question.author.id)} {reached.name}",
             asked=_asked(question),
             left=left,
@@ -117,11 +117,11 @@ class RedisQuota:
         spans = _spans(at)
         reached, news = await self._run(
             "reserve",
-            _key(question),
+            QUOTA.format(reservation.home),
             asked=_asked(question),
             run=reservation.run,
             most=json.dumps(_numbers(reservation.most)),
-            windows=json.dumps([self._window(question, each) for each in windows]),
+            windows=json.dumps([self._window(reservation, each) for each in windows]),
             periods=json.dumps([self._period(reservation, period, *span) for period, span in spans.items()]),
             life=self._held,
             kept=KEPT // MILLISECOND,
@@ -140,8 +140,8 @@ class RedisQuota:
             ends.append(Reached(budget, at + SOON if is_passing else spans[period][1], alerts, is_passing))
         return max(ends, key=lambda end: end.until, default=None)
 
-    def _window(self, question: Question, budget: Budget) -> tuple[str, float, int]:
-        return self._name(question, budget.holder), budget.most, MINUTE // MILLISECOND
+    def _window(self, reservation: Reservation, budget: Budget) -> tuple[str, float, int]:
+        return self._name(reservation, budget.holder), budget.most, MINUTE // MILLISECOND
 
     def _period(self, reservation: Reservation, period: Period, name: str, end: datetime) -> tuple[object, ...]:
         left = (end - reservation.at + KEPT) // MILLISECOND
@@ -152,13 +152,13 @@ class RedisQuota:
         """Return who is counted in a period, the community first: others only where there is a budget for them."""
         limited = {each.holder for each in reservation.budgets if each.period is period}
         holders = [Holder.COMMUNITY, *(each for each in (Holder.CHANNEL, Holder.PERSON) if each in limited)]
-        return [(holder, self._name(reservation.question, holder)) for holder in holders]
+        return [(holder, self._name(reservation, holder)) for holder in holders]
 
-    def _name(self, question: Question, holder: Holder) -> str:
-        thread = question.message.thread
+    def _name(self, reservation: Reservation, holder: Holder) -> str:
+        thread = reservation.question.message.thread
         match holder:
             case Holder.PERSON:
-                return self._person(thread.home, question.author.id)
+                return self._person(reservation.home, reservation.question.author.id)
             case Holder.THREAD:
                 return f"thread:{thread}"
             case Holder.CHANNEL:
@@ -168,10 +168,6 @@ class RedisQuota:
 
     def _person(self, home: WorkspaceRef, person_id: str) -> str:
         return f"person:{self._pseudonym(f'{home}:{person_id}')}"
-
-
-def _key(question: Question) -> str:
-    return QUOTA.format(question.message.thread.home)
 
 
 def _asked(question: Question) -> str:

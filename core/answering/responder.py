@@ -47,6 +47,7 @@ from core.model import (
     Turn,
     Usage,
     Waiting,
+    WorkspaceRef,
     expiring,
 )
 from core.ports import ConversationStore, Deliveries, Surface
@@ -99,7 +100,7 @@ class Responder:
             elif admitted.telling is Telling.MARK:
                 await surface.react(claim, Reaction.LIMIT)
             if admitted.alerts:
-                await self._alert(claim, surface, admitted.alerts)
+                await self._alert(admitted.charged or message.thread.home, surface, admitted.alerts)
         else:
             with expiring(claim.cancelled, self.agent.limits.longest - claim.spent):
                 answer = await self._counted(claim, surface, conversation, admitted)
@@ -228,8 +229,9 @@ class Responder:
             raise
         counts = bool(outcome) and not answer.is_failure
         with suppress(StoreUnavailable):  # then what was set aside ends by itself
-            if alerts := await self.insist(partial(self._settle, claim, reservation, spent, counts=counts)):
-                await self._alert(claim, surface, alerts)
+            alerts = await self.insist(partial(self._settle, claim, reservation, spent, counts=counts))
+            if alerts and reservation:
+                await self._alert(reservation.home, surface, alerts)
         return answer
 
     async def _settle(
@@ -250,12 +252,11 @@ class Responder:
             return ()
         alerts = await self.admission.settle(reservation, cost, is_heard=is_heard)
         if cost != NOTHING_SPENT:
-            self.observer(Charged(claim.message, cost))
+            self.observer(Charged(claim.message, cost, reservation.charged))
         return alerts
 
-    async def _alert(self, claim: Claim, surface: Surface, alerts: Sequence[BudgetAlert]) -> None:
+    async def _alert(self, home: WorkspaceRef, surface: Surface, alerts: Sequence[BudgetAlert]) -> None:
         """Tell moderators that a budget of the community is nearly used up, or is."""
-        home = claim.message.thread.home
         for alert in alerts:
             self.observer(BudgetAlerted(str(home), str(alert.budget), alert.percent))
             await surface.alert(home, budget_alert(alert))

@@ -12,9 +12,10 @@ from hashlib import sha256
 from secrets import token_hex
 
 from core.community.visibility import UNDECIDED, Visibility, Visible
-from core.errors import StoreUnavailable, Unavailable
+from core.errors import ShutOut, StoreUnavailable, Unavailable
 from core.messages import BUSY, CLOSED, NO_MEMBER, NOT_ALLOWED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
 from core.model import (
+    Asker,
     Budget,
     BudgetAlert,
     BudgetUse,
@@ -41,13 +42,15 @@ ONE_QUESTION = Cost(questions=1)
 class Refusal:
     """Why a question is not answered, of what `kind`, and how whoever asked is told: in words at most once in a while.
 
-    `alerts` are what moderators should hear besides.
+    `alerts` are what moderators should hear besides, of the community that would be `charged` if another than the one
+    where it was asked.
     """
 
     kind: str
     sentence: str
     telling: Telling = Telling.WORDS
     alerts: tuple[BudgetAlert, ...] = ()
+    charged: WorkspaceRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class Admission:
     Only in communities that are allowed is anything answered; while nobody knows which are, the question is tried
     again. Those who read the answer are answered from what their *visibility* says, and members of nothing are not
     answered at all where nothing is open to everybody; where nobody can say who reads, the question fails and is tried
-    again. The *budgets* are the operator's, by the calendar of a *zone*.
+    again. The *budgets* are the operator's, by the calendar of a *zone*. What is asked in direct messages counts in
+    those of the community whose documents are read, as its moderators have lowered them.
     """
 
     visibility: Visibility
@@ -96,11 +100,11 @@ class Admission:
         visible = await self.visibility.of(question.asker, known)
         if visible.is_closed:
             return await self._told(claim, *_closed(question, visible))
-        reservation = self._reservation(question, policy, most)
+        reservation = await self._reservation(question, policy, most, visible.charged)
         with suppress(StoreUnavailable):
             reached = await self.quota.reserve(reservation)
         if reached:
-            return await self._turned_away(claim, reached, reservation.at)
+            return await self._turned_away(claim, reached, reservation)
         return Admitted(reservation, visible.sources)
 
     async def admits(self, question: Question) -> bool:
@@ -109,10 +113,12 @@ class Admission:
         policy, reached = await self._policy(question), None
         if _not_allowed(question, known) is not None or _objection(question, policy):
             return False
-        if (await self.visibility.of(question.asker, known)).is_closed:
+        visible = await self.visibility.of(question.asker, known)
+        if visible.is_closed:
             return False
+        reservation = await self._reservation(question, policy, ONE_QUESTION, visible.charged)
         with suppress(StoreUnavailable):
-            reached = await self.quota.would_reach(self._reservation(question, policy, ONE_QUESTION))
+            reached = await self.quota.would_reach(reservation)
         return reached is None
 
     async def settle(self, reservation: Reservation, spent: Cost, *, is_heard: bool = True) -> Sequence[BudgetAlert]:
@@ -123,7 +129,13 @@ class Admission:
         return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
 
     async def spending(self, home: WorkspaceRef, *, person_id: str = "") -> Spending:
-        """Return what a community has spent, and a person in it if one is named. Raises `StoreUnavailable`."""
+        """Return what a community has spent, and a person in it if one is named. Raises `StoreUnavailable`.
+
+        For somebody outside of all communities, it is the one that they are charged to.
+        """
+        if person_id and not home.communities:
+            with suppress(Unavailable, ShutOut):
+                home = (await self.visibility.of(Asker(home=home, person_id=person_id, is_alone=True))).charged or home
         at, policy = self.now().astimezone(self.zone), await self.policies.load(home)
         budgets, spent = within(self.budgets, policy.budgets), await self.quota.spent(home, at, person_id=person_id)
         uses = [
@@ -135,23 +147,31 @@ class Admission:
         return Spending(of_community, budgets, tuple(uses))
 
     async def _policy(self, question: Question) -> Policy:
+        return await self._policy_of(question.message.thread.home)
+
+    async def _policy_of(self, home: WorkspaceRef) -> Policy:
         with suppress(StoreUnavailable):
-            return await self.policies.load(question.message.thread.home)
+            return await self.policies.load(home)
         return Policy()
 
-    def _reservation(self, question: Question, policy: Policy, most: Cost) -> Reservation:
+    async def _reservation(
+        self, question: Question, policy: Policy, most: Cost, charged: WorkspaceRef | None
+    ) -> Reservation:
+        policy = policy if charged is None else await self._policy_of(charged)
         budgets = within(self.budgets, policy.budgets)
         at = self.now().astimezone(self.zone)
-        return Reservation(question=question, run=self.named(), most=most, budgets=budgets, at=at)
+        return Reservation(question=question, run=self.named(), most=most, budgets=budgets, at=at, charged=charged)
 
-    async def _turned_away(self, claim: Claim, reached: Reached, at: datetime) -> Refusal:
+    async def _turned_away(self, claim: Claim, reached: Reached, reservation: Reservation) -> Refusal:
         """Tell somebody once until the limit lifts, then by a few marks, and always whoever waits for words."""
-        telling, sentence = Telling.WORDS, limit_reached(reached, at)
+        telling, sentence = Telling.WORDS, limit_reached(reached, reservation.at)
         if claim.is_quiet:
-            return Refusal("limit", sentence, Telling.NOTHING, reached.alerts)
-        with suppress(StoreUnavailable):
-            telling = await self.quota.turn_away(claim.question, reached, at)
-        return Refusal("limit", sentence, Telling.WORDS if _is_awaited(claim) else telling, reached.alerts)
+            telling = Telling.NOTHING
+        else:
+            with suppress(StoreUnavailable):
+                telling = await self.quota.turn_away(claim.question, reached, reservation.at)
+            telling = Telling.WORDS if _is_awaited(claim) else telling
+        return Refusal("limit", sentence, telling, reached.alerts, reservation.charged)
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever waits for words.

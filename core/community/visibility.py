@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.model import Asker, Audience, Communities, Readership, SourceRecord, WorkspaceRef
@@ -33,17 +34,28 @@ class Visible:
     """The `sources` that somebody may be answered from.
 
     `is_member` says that everybody who reads the answer counts as a member of a community, and `has_strangers` that
-    somebody does not.
+    somebody does not. What is asked outside of all communities is `charged` to the first allowed one of which the asker
+    is a member, if there is any: rather to one that has documents for its members.
     """
 
     sources: tuple[str, ...]
     is_member: bool = True
     has_strangers: bool = False
+    charged: WorkspaceRef | None = None
 
     @property
     def is_closed(self) -> bool:
         """Whether nobody is answered at all: no member asks, and nothing is open to all."""
         return not self.sources and not self.is_member
+
+
+def _charged(
+    records: Collection[SourceRecord], readers: Collection[WorkspaceRef], communities: Communities
+) -> WorkspaceRef | None:
+    audiences = [audience_of(record, communities.first) for record in records]
+    theirs = [each for each in communities.allowed if each in readers]
+    owners = (each for each in theirs if any(one.admits([each]) and not one.everyone for one in audiences))
+    return next(chain(owners, theirs), None)
 
 
 @dataclass
@@ -68,10 +80,12 @@ class Visibility:
         readership = await self._readership(asker, communities)
         is_opened = readership.has_strangers and await self._is_opened(asker)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
+        records = await self._records()
         visible = Visible(
-            sources=readable(await self._records(), readers, communities.first),
+            sources=readable(records, readers, communities.first),
             is_member=bool(readers),
             has_strangers=readership.has_strangers and not is_opened,
+            charged=None if asker.home.communities else _charged(records, readers, communities),
         )
         if visible.is_closed and not visible.has_strangers and not communities.is_decided(asker.home.platform):
             raise Unavailable(UNDECIDED)  # nobody knows yet what there is to be a member of

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from core.errors import InvalidInput
 from core.model.question import Question
-from core.model.refs import Value
+from core.model.refs import Value, WorkspaceRef
 
 
 class Holder(StrEnum):
@@ -105,7 +105,8 @@ SOON = timedelta(minutes=1)
 class Reservation:
     """What is set aside for one run of a question: the *most* that it may cost, within all of the *budgets*.
 
-    `run` is a name that no other run has, and `at` the moment in the time zone of the budgets.
+    `run` is a name that no other run has, and `at` the moment in the time zone of the budgets. It is *charged* to the
+    community where it was asked unless another is named.
     """
 
     question: Question
@@ -113,6 +114,12 @@ class Reservation:
     most: Cost
     budgets: tuple[Budget, ...]
     at: datetime
+    charged: WorkspaceRef | None = None
+
+    @property
+    def home(self) -> WorkspaceRef:
+        """Whose budgets it counts in."""
+        return self.charged or self.question.message.thread.home
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 
@@ -206,6 +206,22 @@ async def test_the_last_question_of_a_limit_counts_once_it_is_answered(gate: Gat
     assert beside == [Reached(last, gate.at + SOON, is_passing=True)] * 2
     assert told == [BudgetAlert(last, 100, MIDNIGHT)]
     assert after == Reached(last, MIDNIGHT)
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_what_is_charged_to_another_community_counts_there_alone(gate: Gate) -> None:
+    """For the person as well, whose questions there count together with it."""
+    other = HOME.model_copy(update={"workspace": "other"})
+    one = replace(gate.run(by("ada", 1), EACH_DAY, ALL_DAY), charged=other)
+    assert await gate.quota.reserve(one) is None
+    await gate.quota.settle(one, ONE)
+    here, there = [await gate.quota.spent(home, gate.at, person_id="ada") for home in (HOME, other)]
+    full = replace(gate.run(by("ada", 2), EACH_DAY.model_copy(update={"most": 1})), charged=other)
+
+    assert (here[Holder.COMMUNITY, Period.DAY], here[Holder.PERSON, Period.DAY]) == (Cost(), Cost())
+    assert (there[Holder.COMMUNITY, Period.DAY], there[Holder.PERSON, Period.DAY]) == (ONE, ONE)
+    assert await gate.quota.reserve(full) is not None
+    assert await gate.quota.reserve(replace(full, charged=None)) is None
 
 
 @pytest.mark.promise("bounded-asking")

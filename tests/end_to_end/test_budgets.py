@@ -15,7 +15,7 @@ from core.messages import BUDGET_UNCLEAR, NO_PRICES, budget_alert, budget_line
 from core.messages.wording import moment
 from core.model import Budget, BudgetAlert, Cost, Holder, Period, Reservation
 from tests.builders import NOON, question
-from tests.end_to_end.community import ANSWER, Town, half_written
+from tests.end_to_end.community import ANSWER, Room, Town, half_written
 from tests.fixtures.redis import clean
 from tests.past import let_pass
 
@@ -145,6 +145,24 @@ async def test_whoever_asks_while_the_last_question_is_answered_may_try_again_so
 
     assert "You can try again in about 60 seconds." in told
     assert (alerts, len(town.community.alerts())) == ([], 1)
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.promise("budgets-are-told")
+async def test_direct_messages_count_in_the_community_whose_documents_are_read(town: Town) -> None:
+    """Its moderators are told, and whoever asks directly sees what they have left there."""
+    async with town.bot(FOOTNOTE_BUDGETS="community 1 questions day, person 9 questions day"):
+        asked = town.community.ask(room=Room.DIRECT)
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        await town.hears(town.community.ask(by="Bob"), USED_UP)
+        again = town.community.ask("And now?", room=Room.DIRECT)
+        await town.remembers(again)
+        await town.community.until(town.community.alerts, what="an alert")
+        left = await town.community.command("me")
+
+    assert len(town.community.alerts()) == 1
+    assert "8 of 9 questions" in left
 
 
 @pytest.mark.promise("bounded-asking")

@@ -199,7 +199,7 @@ class MemoryQuota:
         return ends
 
     def _crossed(self, budget: Budget, reservation: Reservation, share: float) -> Sequence[BudgetAlert]:
-        name = f"{reservation.question.message.thread.home} {budget.name} {budget.period.around(reservation.at)[0]}"
+        name = f"{reservation.home} {budget.name} {budget.period.around(reservation.at)[0]}"
         percent = next((each for each in (100, 80) if share >= each), 0)
         if percent <= self._told[name] or not budget.most:
             return []
@@ -208,7 +208,7 @@ class MemoryQuota:
 
     def _windows_of(self, reservation: Reservation) -> Sequence[tuple[dict[str, datetime], Budget]]:
         question = reservation.question
-        named = {Holder.PERSON: f"{question.message.thread.home} {question.author.id}"}
+        named = {Holder.PERSON: f"{reservation.home} {question.author.id}"}
         return [
             (self._windows[f"{each.holder} {named.get(each.holder, str(question.message.thread))}"], each)
             for each in reservation.budgets
@@ -224,7 +224,7 @@ class MemoryQuota:
         question = reservation.question
         thread = question.message.thread
         name = {Holder.PERSON: question.author.id, Holder.CHANNEL: thread.channel}.get(holder, "")
-        return self._counted[f"{thread.home} {period.around(reservation.at)[0]} {holder} {name}"]
+        return self._counted[f"{reservation.home} {period.around(reservation.at)[0]} {holder} {name}"]
 
     def _release(self, hold: Held) -> None:
         if hold.until is not None:
