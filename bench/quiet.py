@@ -1,7 +1,10 @@
 """How well the bot keeps out of people's talk: situations in threads of its own, some with a question for it.
 
 `python -m bench.quiet` judges each part by words and company alone. With `search` behind it, what it would answer among
-people is also looked for in the textbook and in the pages in `docs`, as the bot is silent there where it finds nothing.
+people is also looked for, as the bot is silent there where it finds nothing: in the textbook and the pages in `docs`,
+and the fifth part, in which people talk about the subject of a course, in that course's book. The same is done for what
+a chat model would judge, where there is one: how much reaches it, and how often it is asked. How well it judges is not
+measured, as no model is at hand here.
 
 Each part but the first was written after the rule had been frozen, and judged it before it was changed again; what was
 measured then stands in `docs/measurements.md`.
@@ -20,14 +23,16 @@ from pathlib import Path
 from typing import Literal
 
 from adapters.documents.folder import Folder
-from bench.corpora import indexed, textbook
-from bench.report import Row, at_least, at_most, print_rows
+from bench.corpora import course, indexed, textbook
+from bench.report import Row, at_least, at_most, print_rows, shown
+from core.community.addressing import reads_as_question
 from core.community.routing import Action, Company, Standing, route
 from core.documents.retrieval import HybridRetriever
 from core.model import Attendance, Inbound, InboundKind, MessageRef, Person, Scope, Setting, ThreadRef
+from core.ports import DocumentSource, Retriever
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("first", "second", "third", "fourth")
+PARTS = ("first", "second", "third", "fourth", "fifth")
 BOT, ASKER, OTHER = "bot", "asker", "other"
 ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 THREAD = ThreadRef(platform="bench", workspace="w", channel="c", thread="t")
@@ -55,8 +60,8 @@ class Situation:
         """Whether nobody speaks to the bot, and it is not alone with whoever asked."""
         return not self.addressed and self.comes_from != "alone"
 
-    def is_answered(self) -> bool:
-        """Return whether the product would look for an answer."""
+    def is_answered(self, *, judges: bool = False) -> bool:
+        """Return whether the product would look for an answer; where a model *judges*, to let it do so."""
         author = OTHER if self.comes_from == "other" else ASKER
         others = {} if self.comes_from == "alone" else {ASKER if author == OTHER else OTHER: self._when()}
         standing = Standing(
@@ -64,6 +69,7 @@ class Situation:
             threads_we_own={THREAD.thread},
             reads_all=True,
             company=Company({ASKER}, Attendance(spoke=others), ANSWERED, self.names),
+            judges=judges,
         )
         inbound = Inbound(
             kind=InboundKind.WRITTEN,
@@ -112,15 +118,20 @@ def situations(part: str) -> Sequence[Situation]:
     ]
 
 
-def judged(parts: Sequence[str]) -> tuple[Judged, Judged, Judged]:
-    """Return what is none of the bot's business, what is said to it, and what is asked of it among people."""
+def judged(parts: Sequence[str], *, judges: bool = False) -> tuple[Judged, Judged, Judged]:
+    """Return what is none of the bot's business, what is said to it, and what is asked of it among people.
+
+    Where a model *judges*, what is answered is what it gets to see once something relevant is found.
+    """
     found = [each for part in parts for each in situations(part)]
     kinds = (
         [each for each in found if not each.is_for_bot],
         [each for each in found if each.is_for_bot and not each.is_among_people],
         [each for each in found if each.is_for_bot and each.is_among_people],
     )
-    people, direct, among = (Judged(len(kind), tuple(each for each in kind if each.is_answered())) for kind in kinds)
+    people, direct, among = (
+        Judged(len(kind), tuple(each for each in kind if each.is_answered(judges=judges))) for kind in kinds
+    )
     return people, direct, among
 
 
@@ -134,20 +145,36 @@ def rows(name: str, parts: Sequence[str]) -> list[Row]:
     ]
 
 
-async def searched(parts: Sequence[str]) -> list[Row]:
-    """Look for what people say among themselves and the rule takes for a question."""
-    found: list[Row] = []
-    async with indexed("quiet", textbook(), Folder(ROOT / "docs", name="manual")) as (embedder, index):
+async def found(retriever: Retriever, kind: Judged, *, judges: bool = False) -> Judged:
+    """Return those of a kind for which something relevant is found, or which a model that *judges* would see anyway."""
+    relevant = list[Situation]()
+    for each in kind.answered:
+        result = await retriever.search(each.text, limit=5, scope=Scope())
+        is_found = any(hit.score >= RELEVANT for hit in result.hits)
+        if is_found or (judges and reads_as_question(each.text, follows_answer=True)):
+            relevant.append(each)
+    return Judged(kind.all, tuple(relevant))
+
+
+async def searched(name: str, parts: Sequence[str], *sources: DocumentSource) -> list[Row]:
+    """Look for what is said among people and is taken for a question, or may be one for a model to judge."""
+    rows = list[Row]()
+    async with indexed(name, *sources) as (embedder, index):
         retriever = HybridRetriever(embedder, index, clock=time.monotonic)
         for part in parts:
-            people, _, _ = judged([part])
-            interrupted = 0
-            for each in people.answered:
-                result = await retriever.search(each.text, limit=1, scope=Scope())
-                interrupted += bool(result.hits) and result.hits[0].score >= RELEVANT
-            share = 100 * interrupted / people.all
-            found.append(at_most(f"{part} part: {people.all} remarks of people, answered", share, 2, " %"))
-    return found
+            for judges in (False, True):
+                people, _, among = judged([part], judges=judges)
+                by_words = len(people.answered) + len(among.answered)
+                people, among = [await found(retriever, kind, judges=judges) for kind in (people, among)]
+                calls = len(people.answered) + len(among.answered)
+                if judges:
+                    rows.append(shown(f"{part}: {people.all} remarks of people that reach a model", people.share, " %"))
+                    rows.append(at_least(f"{part}: {among.all} questions that reach a model", among.share, 90, " %"))
+                    rows.append(shown(f"{part}: calls of a model, after {by_words} searches", calls))
+                else:
+                    rows.append(at_most(f"{part}: {people.all} remarks of people, answered", people.share, 2, " %"))
+                    rows.append(shown(f"{part}: {among.all} questions among people, answered", among.share, " %"))
+    return rows
 
 
 def main() -> None:
@@ -156,7 +183,11 @@ def main() -> None:
         print_rows(f"The {part} part", rows("by words", [part]))
     print_rows("All parts", rows("by words", PARTS))
     if "search" in sys.argv:
-        print_rows("With what the search finds", asyncio.run(searched(PARTS)))
+        manual = Folder(ROOT / "docs", name="manual")
+        print_rows(
+            "With search in the textbook and docs", asyncio.run(searched("quiet", PARTS[:4], textbook(), manual))
+        )
+        print_rows("With search in the course book", asyncio.run(searched("course", PARTS[4:], course())))
 
 
 if __name__ == "__main__":

@@ -34,3 +34,8 @@ def at_least(what: str, value: float, bar: float, unit: str = "") -> Row:
 def at_most(what: str, value: float, bar: float, unit: str = "") -> Row:
     """A figure that must not be larger than the bar."""
     return Row(what, f"{value:.3g}{unit}", f"at most {bar:g}{unit}", value <= bar)
+
+
+def shown(what: str, value: float, unit: str = "") -> Row:
+    """A figure without a bar."""
+    return Row(what, f"{value:.3g}{unit}")

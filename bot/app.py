@@ -27,6 +27,7 @@ from bot.wiring.platforms import Platform, PlatformClient, TimedSurface, admissi
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
 from core.answering.agent import Agent
+from core.answering.attention import Attention
 from core.answering.responder import Responder
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import (
@@ -161,6 +162,7 @@ class Bot:
                 deliveries=inbox,
                 admission=admission_of(self._settings, stores, self._catalogue, members),
                 insist=MEMORY.call,
+                attention=Attention(self._agent) if self._settings.has_chat_model else None,
                 observer=observer,
             )
             worker = Worker(inbox, responder, entrances, stores.conversations, now=now, observer=observer)

@@ -101,12 +101,13 @@ class MessageRenderer:
     """Draws one answer as messages; what is finished is drawn once.
 
     *head* stands above the first message, in the platform's dialect. Where a platform lets a message only grow, code at
-    the end of one *stays_open* until the answer is whole.
+    the end of one *stays_open* until the answer is whole. It has *most_parts* messages at most.
     """
 
     dialect: ChatDialect
     head: str = ""
     stays_open: bool = False
+    most_parts: int = MOST_PARTS
     _draft: PartialAnswer | None = None
     _drawn: int = 0
     _pager: Pager = field(init=False)
@@ -129,7 +130,7 @@ class MessageRenderer:
             ahead.add(block)
         for block in tail[-1:]:
             ahead.add_open(block)
-        return ahead.parts(is_open=self.stays_open)[: MOST_PARTS - 1]
+        return ahead.parts(is_open=self.stays_open)[: self.most_parts - 1]
 
     def drawn(self, answer: Answer, below: str = "") -> Sequence[Part]:
         """Return the messages of a whole answer, with what stands *below* it in the last of them."""
@@ -138,8 +139,8 @@ class MessageRenderer:
             pager.add(block)
         pager.finish(units(f"\n\n{below}") if below else 0)
         *parts, last = pager.parts() or [Part("")]
-        if pager.is_cut or len(parts) >= MOST_PARTS:
-            parts, last = parts[: MOST_PARTS - 1], Part(self.dialect.inline((Emphasis((Text(CUT),)),)), plain=CUT)
+        if pager.is_cut or len(parts) >= self.most_parts:
+            parts, last = parts[: self.most_parts - 1], Part(self.dialect.inline((Emphasis((Text(CUT),)),)), plain=CUT)
         text = "\n\n".join(filter(None, [last.text, below]))
         return [*parts, replace(last, text=text)] if text else []
 

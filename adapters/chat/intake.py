@@ -244,7 +244,8 @@ class Intake:
     async def _standing(self, event: ChatEvent, *, is_young: bool) -> Standing:
         """Return what the bot knows and may do here; stores are asked only where that matters."""
         inbound, services = event.inbound, self._services
-        standing = Standing(me=event.me, reads_all=event.reads_all, opens_threads=event.rights.opens_threads)
+        opens_threads = event.rights.opens_threads
+        standing = Standing(event.me, reads_all=event.reads_all, opens_threads=opens_threads, judges=services.judges)
         if inbound.kind is InboundKind.DELETED:
             return standing
         if inbound.setting is Setting.THREAD and await self._owns(event):

@@ -118,7 +118,8 @@ class ChatServices:
     returns whether what is remembered of a thread began with its first message. `purge` forgets a workspace that the
     bot was thrown out of. `admission` knows who may ask, and what each may read. `channel_cursor` says from when on
     something may have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages
-    that do not mention it. What was asked where no platform tells of it again is in `unanswered`, by its first id.
+    that do not mention it, and it `judges` where a model says which of them are questions to it. What was asked where
+    no platform tells of it again is in `unanswered`, by its first id.
     """
 
     name: str
@@ -138,6 +139,7 @@ class ChatServices:
     purge: Callable[[WorkspaceRef], Awaitable[object]]
     waits: Waits | None = None
     reads_all: bool = True
+    judges: bool = False
     terms: Terms = Terms()
     practices: Practices = Practices()
     now: Callable[[], datetime] = utc_now

@@ -86,7 +86,7 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         person=person_of(interaction),
         homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
         thread=_thread_of(interaction),
-        is_direct=interaction.guild_id is None,
+        is_direct=interaction.guild_id is None and not is_outside(interaction),
         actor=actor,
         asker=Asker(home=home, person_id=str(interaction.user.id), channel=place.channel, is_alone=True),
         drawing=DRAWING,
@@ -121,8 +121,11 @@ def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
 def is_outside(interaction: DiscordInteraction) -> bool:
     """Return whether somebody has brought the bot along who installed it for themselves, to where it is not.
 
-    There they count as in direct messages, and all that they are told is for them alone.
+    There they count as in direct messages, and all that they are told is for them alone. In direct messages with the
+    bot itself nobody has to bring it.
     """
+    if interaction.guild_id is None:
+        return bool(interaction.context.private_channel)
     return interaction.is_user_integration() and not interaction.is_guild_integration()
 
 

@@ -15,6 +15,7 @@ from discord.http import Route
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
+from adapters.chat.pager import MOST_PARTS
 from adapters.chat.platform import (
     Barred,
     ChatPlatform,
@@ -66,6 +67,7 @@ WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at l
 LOOKED_AT = 20  # messages below an answer
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 NAMED_EVERY = timedelta(minutes=10)  # in which Discord takes two names, of which one is left for a deletion
+MOST_ABROAD = 6  # messages of an answer: where the bot is not, Discord lets five follow a response
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
 LONGEST_TAGGING = 10.0  # seconds; the thread is held as long
 _NOW_OR_NEVER = asyncio.Event()
@@ -187,11 +189,13 @@ class DiscordChat(ChatPlatform):
         """Return what draws an answer, with the question above the response to a command, and how to go on below."""
         is_command = claim.address is not None and claim.address.interaction is not None
         is_public = claim.question.visibility == "thread"
+        is_far = not is_public and claim.message.thread.workspace == DIRECT_MESSAGES
         hint = MENTION_AGAIN if is_command else "" if self.reads_all else MENTION_TO_CONTINUE
         return DiscordRenderer(
             head=quoted(claim.question.text) if is_command and is_public else "",
             hint=hint if is_public and is_first(claim.message) else "",
             remark=remark,
+            most_parts=MOST_ABROAD if is_far else MOST_PARTS,
         )
 
     async def delete(self, message: MessageRef) -> None:

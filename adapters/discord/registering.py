@@ -24,7 +24,10 @@ Json: TypeAlias = dict[str, Any]
 ADMIN = "footnote-admin"  # the group of moderators' commands
 SLASH, MESSAGE_MENU = 1, 3  # types of commands
 SUBCOMMAND = 1  # the type of an option that is a command of a group
-GUILD, DIRECT = 0, 1  # contexts in which a command can be used
+GUILD, DIRECT, PRIVATE = 0, 1, 2  # where a command can be used: in servers, with the bot alone, and among people
+BY_SERVERS, BY_PEOPLE = 0, 1  # who can install it
+EVERYWHERE = {"contexts": [GUILD, DIRECT, PRIVATE], "integration_types": [BY_SERVERS, BY_PEOPLE]}
+IN_THREADS = frozenset({"sources", "mute", "unmute"})  # of the bot's, which are where it is
 FORUMS = (15, 16)  # types of channels: forums, and those for media
 CHANNELS = (0, 5, 2, 13, *FORUMS)  # text, announcements, voice and stages
 TYPES = {
@@ -111,8 +114,11 @@ def _says(found: object, wanted: object) -> bool:
 
 
 def _payload() -> Iterator[Json]:
-    """Yield all commands as Discord takes them; those of moderators are a group, which settings can give to others."""
-    everywhere = {"contexts": [GUILD, DIRECT], "integration_types": [0]}
+    """Yield all commands as Discord takes them; those of moderators are a group, which settings can give to others.
+
+    Who has installed the bot for themselves can use the others wherever they are, but for those about its threads.
+    """
+    where_it_is = {"contexts": [GUILD, DIRECT], "integration_types": [BY_SERVERS]}
     orders: list[Json] = []
     for each in COMMANDS:
         if each.only_on not in ("", PLATFORM):
@@ -122,17 +128,17 @@ def _payload() -> Iterator[Json]:
         if each.for_moderators:
             orders.append({**command, "type": SUBCOMMAND})
         else:
-            yield {**command, "type": SLASH, **everywhere}
+            yield {**command, "type": SLASH, **(where_it_is if each.name in IN_THREADS else EVERYWHERE)}
     yield {
         "name": ADMIN,
         "type": SLASH,
         "description": "How the bot works in this server.",
         "options": orders,
         "contexts": [GUILD],
-        "integration_types": [0],
+        "integration_types": [BY_SERVERS],
         "default_member_permissions": str(Permissions(manage_guild=True).value),
     }
-    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **everywhere}
+    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **EVERYWHERE}
 
 
 def _option(option: Option) -> Json:

@@ -136,6 +136,7 @@ class Platform(ABC):
             purge=forgetting.farewell,
             waits=self._waits(stores, inbox, admission),
             reads_all=self._reads_all,
+            judges=settings.has_chat_model,
             terms=settings.terms,
             practices=Practices(settings.conversation_hours, services=tuple(_readers(settings))),
             now=now,

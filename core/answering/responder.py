@@ -11,6 +11,7 @@ from operator import call
 from typing import Any, TypeAlias
 
 from core.answering.agent import Agent, answer_id
+from core.answering.attention import Attention
 from core.community.admission import Admission, Admitted, Refusal
 from core.errors import RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import (
@@ -75,6 +76,7 @@ class Responder:
     now: Callable[[], datetime]
     deliveries: Deliveries | None = None
     admission: Admission | None = None
+    attention: Attention | None = None
     insist: Callable[[Write], Awaitable[Any]] = call
     observer: Observer = unobserved
 
@@ -137,9 +139,11 @@ class Responder:
         """
         if self.admission is None:
             return None
-        most = self.agent.cost(self.agent.most(claim.question, conversation))
+        most = self.agent.most(claim.question, conversation)
+        if claim.question.is_doubtful and self.attention is not None:
+            most += self.attention.most(claim.question, conversation)
         try:
-            return await self.admission.admit(claim, most.model_copy(update={"questions": 1}))
+            return await self.admission.admit(claim, self.agent.cost(most).model_copy(update={"questions": 1}))
         except RetrievalUnavailable as error:
             self.observer(ServiceFailed("index", str(error)))
             return Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
@@ -220,7 +224,10 @@ class Responder:
         scope = claim.question.scope.within(admitted.sources) if admitted else None
         run = self._run(claim, conversation, scope, spent, outcome)
         try:
-            answer = await self._answer(claim, surface, run, outcome)
+            if await self._is_asked(claim, conversation, scope, spent):
+                answer = await self._answer(claim, surface, run, outcome)
+            else:
+                answer = Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
             settling = self._settle(claim, reservation, spent, counts=is_replaced and bool(spent), is_heard=False)
@@ -233,6 +240,15 @@ class Responder:
             if alerts and reservation:
                 await self._alert(reservation.home, surface, alerts)
         return answer
+
+    async def _is_asked(
+        self, claim: Claim, conversation: Conversation | None, scope: Scope | None, spent: list[Usage]
+    ) -> bool:
+        """Return whether the bot is asked; what is doubtful, and of which nothing stands, is left alone otherwise."""
+        if not claim.question.is_doubtful or not claim.is_quiet:
+            return True
+        attention, scope = self.attention, scope or claim.question.scope
+        return attention is not None and await attention.is_asked(claim.question, conversation, scope, spent.append)
 
     async def _settle(
         self,

@@ -105,6 +105,14 @@ def reads_as_question(text: str, *, names: Collection[str] = (), follows_answer:
     return any(judged(one, is_marked=is_marked) for one, is_marked in sentences)
 
 
+def may_be_question(text: str, *, names: Collection[str] = ()) -> bool:
+    """Return whether *text* asks something of nobody by name, so that a model should judge whether the bot is meant."""
+    said = _said(text)
+    if is_acknowledgement(text) or _is_for_somebody(said, names):
+        return False
+    return any(is_marked or _asks(one) for one, is_marked in _sentences(said) if not REACTION.fullmatch(one))
+
+
 def _said(text: str) -> str:
     """Return the words of a message, without what is quoted, code, addresses and the names of emoji."""
     text = unicodedata.normalize("NFKC", _UNSAID.sub(" ", _QUOTED.sub(" ", text[:LONGEST])).replace("\u037e", "?"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from core.community.addressing import is_acknowledgement, reads_as_question
+from core.community.addressing import is_acknowledgement, may_be_question, reads_as_question
 from core.errors import InvalidInput
 from core.messages import nothing_to_read
 from core.model import (
@@ -93,7 +93,8 @@ class Standing:
     `threads_we_own` are the ids of threads that it has opened, and of those that it answers unasked; answering a
     mention in somebody's thread makes that none of ours. `company` is who is there, None where nobody can know.
     `answers_unasked` says that moderators want the message answered although nobody speaks to
-    the bot, as with new posts of a forum. `is_asked` says that the message was put into the inbox before.
+    the bot, as with new posts of a forum. `is_asked` says that the message was put into the inbox before, and `judges`
+    that a model judges what may be a question among people.
     """
 
     me: str
@@ -103,19 +104,22 @@ class Standing:
     company: Company | None = None
     answers_unasked: bool = False
     is_asked: bool = False
+    judges: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What is to be done and why; `reads_thread` says that what others said before in the thread is context.
 
-    `is_shared` says that others have spoken in a thread of the bot's, where people would not see which answer is whose.
+    `is_shared` says that others have spoken in a thread of the bot's, where people would not see which answer is whose,
+    and `is_doubtful` that a model has to judge whether the bot is asked.
     """
 
     action: Action
     reason: Reason
     reads_thread: bool = False
     is_shared: bool = False
+    is_doubtful: bool = False
 
 
 def route(inbound: Inbound, standing: Standing) -> Decision:
@@ -136,10 +140,14 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
     else:
         opens_thread = inbound.setting is Setting.CHANNEL and standing.opens_threads
         reason = _reason_to_answer(inbound, standing) if is_ours else Reason.UNASKED
-        is_shared = is_ours and _is_shared(inbound, standing)
-        decision = Decision(Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE, reason, is_shared=is_shared)
+        is_shared, is_doubtful = (
+            is_ours and _is_shared(inbound, standing),
+            reason is Reason.OVERHEARD and standing.judges,
+        )
+        action = Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE
+        decision = Decision(action, reason, is_shared=is_shared, is_doubtful=is_doubtful)
     if inbound.kind is InboundKind.EDITED and decision.action is not Action.LEAVE:
-        return Decision(Action.REVISE, decision.reason, decision.reads_thread)
+        return Decision(Action.REVISE, decision.reason, decision.reads_thread, is_doubtful=decision.is_doubtful)
     was_asked = inbound.kind is InboundKind.EDITED and standing.is_asked
     return Decision(Action.REVISE, Reason.ASKED) if was_asked else decision
 
@@ -180,6 +188,8 @@ def _reason_among_people(inbound: Inbound, standing: Standing, author: str) -> R
         return Reason.ACKNOWLEDGED
     if company is None or inbound.is_reply_to == standing.me or not company.has_others(author):
         return None
+    if standing.judges:
+        return None if may_be_question(inbound.text, names=company.names) else Reason.AMONG_PEOPLE
     follows_answer = not company.is_talking(author)
     is_asked = reads_as_question(inbound.text, names=company.names, follows_answer=follows_answer)
     return None if is_asked else Reason.AMONG_PEOPLE
@@ -207,6 +217,7 @@ def signal(
         reply_to=inbound.reply_to,
         asked_at=inbound.at,
         is_unasked=decision.reason in UNSPOKEN,
+        is_doubtful=decision.is_doubtful,
         top_k=terms.top_k,
         relevance_threshold=terms.relevance_threshold,
     )

@@ -189,7 +189,8 @@ class Asker:
 class Question(Value):
     """What somebody wants to know, with everything that the answer depends on; the `scope` is what they have picked.
 
-    One that `is_unasked` was not said to the bot: nobody hears of it but by an answer with sources.
+    One that `is_unasked` was not said to the bot: nobody hears of it but by an answer with sources. Where it
+    `is_doubtful`, that is so only if a model judges that it is asked of whoever can tell.
     """
 
     message: MessageRef
@@ -203,6 +204,7 @@ class Question(Value):
     visibility: Literal["thread", "private"] = "thread"
     asked_at: datetime
     is_unasked: bool = False
+    is_doubtful: bool = False
     scope: Annotated[Scope, AfterValidator(_picked)] = Scope()
     top_k: int = Field(default=5, ge=1, le=20)
     relevance_threshold: float = Field(default=0.5, ge=0.0, le=1.0, allow_inf_nan=False)

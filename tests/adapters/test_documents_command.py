@@ -243,6 +243,7 @@ async def test_who_brings_the_bot_along_reads_there_what_they_do_in_direct_messa
         async with office.open() as client:
             members.listening = client
             server.kick_bot(elsewhere)
+            server.install_for(ada)
             told = (await office.told(server.slash(ada, channel, "documents"))).content
             server.slash(ada, channel, "ask", question="What is a robot?")
             asked = await office.heard()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core import messages
+from core.answering.attention import INSTRUCTIONS
 from core.messages import UNAVAILABLE
 from tests.end_to_end.community import ANSWER, Town
+from tests.servers.openai import KEY
 
 
 @pytest.mark.promise("quiet-among-people")
@@ -25,6 +27,27 @@ async def test_people_who_talk_below_an_answer_are_left_alone(town: Town) -> Non
 
     assert len(town.community.said(asked)) == 2
     assert not any(text in f"{request.body}" for request in town.chat.received for text in said)
+
+
+@pytest.mark.promise("quiet-among-people")
+async def test_a_chat_model_judges_what_may_be_a_question_among_people(town: Town) -> None:
+    """By one word, of which nobody hears; what reads as none is not shown to it."""
+    async with town.bot(OPENAI_API_KEY=KEY):
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.community.follow_up(asked, "I took the other one.", by="Bob")
+        town.chat.say("no")
+        left = town.community.follow_up(asked, "Which robot did you take?", by="Bob")
+        await town.remembers(left)
+        town.chat.say("yes")
+        town.community.follow_up(asked, "and this robot then, does it act on its own?", by="Bob")
+        await town.sees(asked, ANSWER, times=2)
+
+    judged = [one for one in town.chat.received if one.body["messages"][0]["content"] == INSTRUCTIONS]
+    assert len(judged) == 2
+    assert len(town.community.said(asked)) == 2
+    assert (town.community.warned(left), town.community.signs()) == (False, [])
 
 
 @pytest.mark.promise("quiet-among-people")

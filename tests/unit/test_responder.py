@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from core.answering.agent import Agent
+from core.answering.attention import Attention
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
@@ -71,6 +72,7 @@ class Desk:
         remembers: bool = True,
         paused: bool = False,
         budgets: Sequence[Budget] = (),
+        judges: bool = False,
     ) -> None:
         self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
         self.surface = RecordingSurface()
@@ -86,6 +88,7 @@ class Desk:
             now=lambda: NOON,
             deliveries=inbox,
             admission=Admission(visible, policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets),
+            attention=Attention(agent) if judges else None,
             observer=self.events.append,
         )
 

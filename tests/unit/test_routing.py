@@ -200,6 +200,36 @@ def test_a_mention_becomes_a_question() -> None:
     )
 
 
+@pytest.mark.promise("quiet-among-people")
+@pytest.mark.parametrize(
+    ("text", "is_judged"),
+    [
+        ("did you finish lab 3?", True),
+        ("And on Windows?", True),
+        ("so it runs on windows", False),
+        ("thanks, that helps?", True),
+        ("@bob how do I install it?", False),
+        ("lol", False),
+        ("oh really?", False),
+        ("👍", False),
+    ],
+)
+def test_where_a_model_judges_all_that_may_be_a_question_reaches_it(text: str, is_judged: bool) -> None:
+    """Once others have spoken; what names somebody does not, and what is said to the bot need not be judged."""
+    company = Company({ADA}, Attendance(spoke={BOB: NOON + MINUTE}), answered_at=NOON)
+    judged, standing = replace(OURS, company=company, judges=True), replace(OURS, judges=True)
+    asked = signal(said(text), route(said(text), judged))
+
+    assert (isinstance(asked, Asked) and asked.question.is_doubtful) is is_judged
+    for inbound in (said(is_reply_to=BOT), mentioning(Setting.THREAD)):
+        found = signal(inbound, route(inbound, judged))
+        assert isinstance(found, Asked)
+        assert not found.question.is_doubtful
+    alone = signal(said("Go on."), route(said("Go on."), replace(standing, company=Company({ADA}))))
+    assert isinstance(alone, Asked)
+    assert not alone.question.is_doubtful
+
+
 @pytest.mark.parametrize(
     "inbound",
     [said("How does a robot move?"), said("Go on.", is_reply_to=BOT), mentioning(Setting.THREAD)],

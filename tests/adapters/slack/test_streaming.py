@@ -11,7 +11,6 @@ import pytest
 from adapters.chat.platform import Controls, Part, Posted
 from adapters.slack.api import Denied
 from adapters.slack.people import People
-from adapters.slack.platform import SlackChat
 from adapters.slack.poster import Place
 from adapters.slack.signs import STARTS, CallBudget
 from adapters.slack.streaming import AnswerPoster, Budgets
@@ -317,29 +316,6 @@ async def test_where_edits_are_too_many_only_the_answer_is_shown(slack: OnSlack)
 
     assert (is_waiting, calls(slack)) == (True, [POST, UPDATE, UPDATE])
     assert slack.server.platform.messages[slack.channel.id, posted.id].shown == "A robot acts."
-
-
-@pytest.mark.parametrize("is_streamed", [True, False])
-async def test_the_messages_of_an_answer_come_a_second_apart(slack: OnSlack, *, is_streamed: bool) -> None:
-    """Slack takes no more in a channel; a draft that became obsolete meanwhile is not waited for."""
-    now, slept, obsolete = [0.0], list[float](), asyncio.Event()
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        now[0] += seconds
-
-    poster = await streamer(slack, lambda: now[0])
-    poster.sleep, poster.readers = sleep, poster.readers if is_streamed else None
-    await poster.post(DRAFT, "n1")
-    for at, part in enumerate(["One.", "Two."]):
-        now[0] += 0.25
-        await poster.post(Part(part), f"n{at + 2}")
-    obsolete.set()
-    with pytest.raises(RateLimited):
-        await poster.post(DRAFT, "n4", obsolete)
-
-    assert slept == [0.0, 0.75, 0.75]
-    assert SlackChat.posts_apart == poster.posts_apart == 1.0
 
 
 @pytest.mark.promise("streams-degrade")

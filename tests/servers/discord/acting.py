@@ -16,6 +16,7 @@ from tests.servers.discord.payloads import (
     guild_payload,
     interaction_payload,
     is_brought_along,
+    is_offered,
     message_payload,
     role_payload,
     user_payload,
@@ -98,6 +99,16 @@ class Acting:
     def dm(self, user: User) -> Channel:
         """Give the channel in which somebody and the bot are alone."""
         return self.platform.dm_of(user)
+
+    def private(self, user: User) -> Channel:
+        """Give a channel in which somebody speaks with other people, and the bot is not."""
+        channel = Channel(self.platform.new_id(), ChannelKind.DM, recipient_id=user.id, is_private=True)
+        self.platform.channels[channel.id] = channel
+        return channel
+
+    def install_for(self, user: User) -> None:
+        """Let somebody install the bot for themselves, and so bring it along wherever they are."""
+        self.platform.installed_by.add(user.id)
 
     def deny(self, channel: Channel, permissions: Permission, *, user: User | None = None) -> None:
         """Take permissions from somebody in a channel; from the bot, unless somebody is named."""
@@ -244,7 +255,7 @@ class Acting:
     def slash(self, user: User, channel: Channel, command: str, /, **options: Option) -> Interaction:
         """Use a slash command, such as `ask` or `footnote-admin status`, with its options."""
         name, *rest = command.split()
-        registered = self._registered(channel, name, SLASH)
+        registered = self._registered(user, channel, name, SLASH)
         declared: list[Json] = registered["options"]
         data: Json = {"id": registered["id"], "name": name, "type": SLASH}
         data["options"] = _options(declared, rest, options)
@@ -265,7 +276,7 @@ class Acting:
     def menu(self, user: User, message: Message, name: str) -> Interaction:
         """Use a command of a message's menu."""
         channel = self.platform.channels[message.channel_id]
-        registered = self._registered(channel, name, MESSAGE_MENU)
+        registered = self._registered(user, channel, name, MESSAGE_MENU)
         whole = {str(message.id): message_payload(self.platform, message)}
         data: Json = {"id": registered["id"], "name": name, "type": MESSAGE_MENU, "target_id": str(message.id)}
         return self._interact(user, channel, Asked.COMMAND, {**data, "resolved": {"messages": whole}})
@@ -276,9 +287,10 @@ class Acting:
         where = None if is_brought_along(self.platform, interaction) else interaction.guild_id
         self.platform.tell(Event("INTERACTION_CREATE", data, where))
 
-    def _registered(self, channel: Channel, name: str, kind: int) -> Json:
+    def _registered(self, user: User, channel: Channel, name: str, kind: int) -> Json:
         commands = self.platform.commands
         there = [*commands.get(None, ()), *commands.get(channel.guild_id or 0, ())]
+        there = [command for command in there if is_offered(self.platform, command, user, channel)]
         found = [command for command in there if (command["name"], command["type"]) == (name, kind)]
         assert found, f"no command {name!r} among {[command['name'] for command in there]}"
         return found[0]

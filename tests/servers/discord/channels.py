@@ -27,6 +27,7 @@ class Channel:
     """A place for messages, or in a forum for threads.
 
     A thread has a parent, and an owner who began it; a channel of direct messages has a recipient, who is not the bot.
+    One that is private is between people, and the bot is not there.
     Tags that are moderated are set and taken away by those who may manage threads.
     """
 
@@ -37,6 +38,7 @@ class Channel:
     parent_id: int | None = None
     owner_id: int | None = None
     recipient_id: int | None = None
+    is_private: bool = False
     overwrites: dict[int, Overwrite] = field(default_factory=dict[int, Overwrite])
     tags: dict[int, str] = field(default_factory=dict[int, str])
     moderated_tags: set[int] = field(default_factory=set[int])

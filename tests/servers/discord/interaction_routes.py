@@ -15,7 +15,7 @@ from tests.servers.discord.interactions import (
 )
 from tests.servers.discord.mentions import OF_WEBHOOKS
 from tests.servers.discord.messages import EPHEMERAL, LOADING, Message
-from tests.servers.discord.payloads import message_payload
+from tests.servers.discord.payloads import is_brought_along, message_payload
 from tests.servers.discord.platform import Platform
 from tests.servers.discord.posting import Marks, create, delete, edit
 from tests.servers.discord.routes import Call, Route
@@ -23,6 +23,7 @@ from tests.servers.discord.shape import Json
 
 LONGEST = 25  # choices
 ALLOWED_IN_A_DEFERRAL = EPHEMERAL
+MOST_FOLLOW_UPS = 5  # where the bot is not
 
 
 def _acknowledge(platform: Platform, call: Call) -> Json | None:
@@ -142,6 +143,8 @@ def _follow_up(platform: Platform, call: Call) -> Json:
     if original is not None and original.thinking and not original.deleted:
         _fill(platform, original, call.json)  # what follows a deferral first takes its place
         return message_payload(platform, original)
+    if is_brought_along(platform, interaction) and len(interaction.follow_ups) >= MOST_FOLLOW_UPS:
+        raise refusals.too_many_follow_ups()
     message = _post(platform, interaction, call.json, call.files)
     interaction.follow_ups.append(message.id)
     return message_payload(platform, message)

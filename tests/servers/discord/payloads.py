@@ -251,16 +251,43 @@ def _metadata(platform: Platform, interaction: Interaction) -> Json:
     }
 
 
+def is_there(platform: Platform, channel: Channel) -> bool:
+    """Say whether the bot is in a channel's guild, or in the direct messages."""
+    guild = platform.guilds.get(channel.guild_id or 0)
+    return not channel.is_private if guild is None else platform.bot.id in guild.members
+
+
 def is_brought_along(platform: Platform, interaction: Interaction) -> bool:
     """Say whether the bot is not there, so that only somebody who has installed it for themselves can use it."""
-    return interaction.guild_id is not None and platform.bot.id not in platform.guilds[interaction.guild_id].members
+    return not is_there(platform, platform.channels[interaction.channel_id])
+
+
+def context_of(channel: Channel) -> int:
+    """Give the kind of place that a channel is: of a guild, between somebody and the bot, or between people."""
+    return 0 if channel.guild_id is not None else 2 if channel.is_private else 1
+
+
+def is_offered(platform: Platform, command: Json, user: User, channel: Channel) -> bool:
+    """Say whether Discord shows somebody a command in a channel: by where the bot is, and who has installed it."""
+    types: list[int] = command.get("integration_types") or [0]
+    installed = (0 in types and is_there(platform, channel)) or (1 in types and user.id in platform.installed_by)
+    return installed and context_of(channel) in (command.get("contexts") or (0, 1, 2))
+
+
+def _owners(platform: Platform, interaction: Interaction) -> Json:
+    """Name by whom the bot was installed for what somebody uses: a guild, or direct messages with it, or themselves."""
+    owners: Json = {}
+    if not is_brought_along(platform, interaction):
+        owners["0"] = str(interaction.guild_id or 0)
+    if interaction.user_id in platform.installed_by:
+        owners["1"] = str(interaction.user_id)
+    return owners
 
 
 def interaction_payload(platform: Platform, interaction: Interaction) -> Json:
     """Write an interaction as the bot is told of it: with what everybody involved may do."""
     channel = platform.channels[interaction.channel_id]
     user = platform.users[interaction.user_id]
-    is_alone = is_brought_along(platform, interaction)
     whole: Json = {
         "id": str(interaction.id),
         "application_id": str(platform.bot.id),
@@ -273,8 +300,8 @@ def interaction_payload(platform: Platform, interaction: Interaction) -> Json:
         "app_permissions": _bits(platform.permissions(platform.bot.id, channel)),
         "locale": "en-US",
         "entitlements": [],
-        "authorizing_integration_owners": {"1": str(user.id)} if is_alone else {"0": str(interaction.guild_id or 0)},
-        "context": 1 if interaction.guild_id is None else 0,
+        "authorizing_integration_owners": _owners(platform, interaction),
+        "context": context_of(channel),
         "attachment_size_limit": FILE_LIMIT,
     }
     if interaction.kind is not Asked.COMMAND and interaction.message_id is not None:

@@ -89,6 +89,7 @@ class Platform:
     nonces: dict[tuple[int, int, str], Message] = field(default_factory=dict[tuple[int, int, str], Message])
     interactions: dict[int, Interaction] = field(default_factory=dict[int, Interaction])
     commands: dict[int | None, list[Json]] = field(default_factory=dict[int | None, list[Json]])
+    installed_by: set[int] = field(default_factory=set[int])
     typing: list[Typing] = field(default_factory=list[Typing])
     changes: Changes = field(default_factory=Changes)
 
@@ -128,7 +129,8 @@ class Platform:
     def permissions(self, user_id: int, channel: Channel) -> Permission:
         """Give what somebody may do in a channel; a thread's permissions are its parent's."""
         if channel.guild_id is None:
-            return IN_A_DM if user_id in (self.bot.id, channel.recipient_id) else NOTHING
+            is_here = user_id == channel.recipient_id or (user_id == self.bot.id and not channel.is_private)
+            return IN_A_DM if is_here else NOTHING
         guild = self.guilds[channel.guild_id]
         if user_id not in guild.members:
             return NOTHING
@@ -199,7 +201,7 @@ class Platform:
     def dm_of(self, user: User) -> Channel:
         """Give the channel of direct messages between the bot and a person; it comes about when first asked for."""
         for channel in self.channels.values():
-            if channel.recipient_id == user.id:
+            if channel.recipient_id == user.id and not channel.is_private:
                 return channel
         channel = Channel(self.new_id(), ChannelKind.DM, recipient_id=user.id)
         self.channels[channel.id] = channel

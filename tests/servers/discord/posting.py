@@ -18,7 +18,7 @@ from tests.servers.discord.messages import (
     Edit,
     Message,
 )
-from tests.servers.discord.payloads import channel_payload, member_payload, message_payload
+from tests.servers.discord.payloads import channel_payload, is_there, member_payload, message_payload
 from tests.servers.discord.permissions import Permission
 from tests.servers.discord.platform import Event, Platform
 from tests.servers.discord.refusals import too_many_reactions
@@ -136,8 +136,9 @@ def unreact(platform: Platform, message: Message, emoji: str, user_id: int) -> N
 
 
 def tell(platform: Platform, name: str, message: Message) -> None:
-    """Tell the sessions what a message is now, each as much as it may read."""
-    if message.seen_by is not None:
+    """Tell the sessions what a message is now, each as much as it may read; nothing of where the bot is not."""
+    place = platform.channels.get(message.channel_id)
+    if message.seen_by is not None or (place is not None and not is_there(platform, place)):
         return
     beside = _guild(message)
     if message.guild_id is not None:

@@ -57,6 +57,11 @@ def unknown_webhook() -> Refusal:
     return Refusal(404, 10015, "Unknown Webhook")
 
 
+def too_many_follow_ups() -> Refusal:
+    """Where the bot is not, no more than five messages follow a response."""
+    return Refusal(400, 40094, "This interaction has hit the maximum number of follow up messages")
+
+
 def unknown_interaction() -> Refusal:
     """There is no such interaction, or three seconds have passed."""
     return Refusal(404, 10062, "Unknown interaction")
