@@ -26,6 +26,7 @@ from core.events import (
     ServiceFailed,
     ServiceSaid,
     ServiceSkipped,
+    Shortcoming,
     StateChanged,
     TaskFailed,
     TokensUsed,
@@ -48,6 +49,7 @@ _TROUBLES = (
     | PlaceRefused
     | PlatformFailed
     | PossiblyDoubled
+    | Shortcoming
 )
 
 SLOW = 15.0

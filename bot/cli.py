@@ -71,6 +71,15 @@ def footnote(
 
 @app.command()
 @reported
+def init() -> int:
+    """Ask for tokens, a model and documents, write .env and check it."""
+    from bot.commands.init import set_up
+
+    return set_up()
+
+
+@app.command()
+@reported
 def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders and files to read.")],
     base_url: Annotated[

@@ -31,7 +31,7 @@ STOPPED = 130  # as shells count a stop by Ctrl-C
 
 _FULL = "There is no room left to write. Make room on the disk and try again."
 _UNEXPECTED = "Something unexpected went wrong ({kind})."
-_DETAILS = " footnote.log in the data folder has the details."
+_DETAILS = " The log has the details."
 
 
 def report(command: Callable[[], int], *, as_json: bool = False) -> int:

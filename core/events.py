@@ -268,6 +268,14 @@ class CommunitiesFound:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortcoming:
+    """The bot is connected to a platform and lacks something there, which the *advice* tells the operator."""
+
+    platform: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommandsFailed:
     """A platform did not take the commands that have changed; those of before still work."""
 
@@ -343,6 +351,7 @@ Event: TypeAlias = (
     | Connected
     | ConnectionLost
     | CommunitiesFound
+    | Shortcoming
     | CommandsFailed
     | CommandsRegistered
     | CatchUpCutShort

@@ -200,3 +200,15 @@ def test_the_code_map_names_files_that_exist() -> None:
 
     assert [name for name in named if not (ROOT / name).exists()] + alone == []
     assert [module for module in modules if module not in text] == []
+
+
+def test_releases_have_a_date_and_say_what_an_update_needs() -> None:
+    """Only what is not released yet has no date; every version begins with its update."""
+    text = (ROOT / "docs" / "changelog.md").read_text()
+    versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+
+    heads = [
+        re.match(r"\[Unreleased\] \d+\.\d+\.\d+\n|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d\n", each) for each in versions
+    ]
+    assert None not in heads
+    assert [each.partition("### ")[2].partition("\n")[0] for each in versions] == ["When you update"] * len(versions)

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from bot.roles import Role
+from bot.roles import NOTHING_TO_RUN, Role
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -164,15 +164,39 @@ def test_tests_run_with_the_versions_that_are_deployed() -> None:
     assert {name: developing.get(name) for name in running} == running
 
 
-def test_the_procfile_starts_commands_that_exist() -> None:
-    """Every process of the Procfile is a command of the command line, with roles that there are."""
-    lines = (ROOT / "Procfile").read_text().splitlines()
-    found = [match for line in lines if (match := re.fullmatch(r"\w+: python -m bot (\w+)((?: \w+)*)", line))]
-    commands = [match[1] for match in found]
-    assert {role for match in found for role in match[2].split()} <= set(Role)
-    helps = [
-        subprocess.run([sys.executable, "-m", "bot", command, "--help"], cwd=ROOT, capture_output=True, check=False)
-        for command in commands
-    ]
+def processes() -> dict[str, str]:
+    """Give the lines of the Procfile by the names of the processes."""
+    return dict(line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines())
 
-    assert (len(commands), [ended.returncode for ended in helps]) == (len(lines), [0] * len(lines))
+
+def test_the_procfile_starts_every_share_of_the_work() -> None:
+    """Each process has roles that there are, and together they have all of them."""
+    roles = {name: line.partition("python -m bot run")[2].split() for name, line in processes().items()}
+
+    assert {role for each in roles.values() for role in each} == set(Role)
+    assert roles["bot"] == []
+
+
+@pytest.mark.parametrize("line", processes().values(), ids=processes())
+@pytest.mark.parametrize("host", ["clean shell", "host with packages"])
+def test_the_procfile_works_in_a_clean_shell(line: str, host: str, tmp_path: Path) -> None:
+    """Nothing is set: the environment beside it is found; on a host that installs packages itself, its Python is."""
+    environment = {"PATH": str(Path(sys.executable).parent)} if host == "host with packages" else {}
+    links = PACKAGES if environment else [".venv"]
+    for name in links:
+        target = Path(sys.prefix) if name == ".venv" else ROOT / name
+        (tmp_path / name).symlink_to(target, target_is_directory=True)
+
+    command = ["/bin/sh", "-c", line]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (2, f"{NOTHING_TO_RUN}\n")
+
+
+def test_hosts_find_what_to_install() -> None:
+    """Hosts that look for a list of packages, and for the version of Python, find those that are tested."""
+    named = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+    version = (ROOT / ".python-version").read_text().strip()
+
+    assert named == ["-r requirements.lock"]
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"] == f">={version}"

@@ -26,7 +26,7 @@ from discord.utils import oauth_url
 
 from adapters.chat.lease import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
-from adapters.discord.poster import NEEDED, meaning
+from adapters.discord.poster import NAMES, NEEDED, meaning
 from adapters.retry import CONNECTING, TOKEN_REFUSED, Retrying, RetryPolicy, Transient
 from core.errors import Misconfigured, RateLimited, ShutOut, Unavailable
 from core.events import unobserved
@@ -40,6 +40,9 @@ MESSAGE_CONTENT_DENIED = (
     "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
     "of the application, or set Footnote to do without it."
 )
+NO_SERVER = "The bot is in no server yet. To invite it: {}"
+LACKING = "In the server {}, the bot lacks these permissions: {}. To grant them, invite it once more: {}"
+MOST_NAMED = 5  # servers
 REFUSAL = "Discord does not accept the bot's token. Copy it again from the Bot page of the application."
 
 
@@ -160,6 +163,30 @@ async def check(client: AutoShardedClient, token: str, look: Callable[[AutoShard
         raise Unavailable(f"Discord cannot be reached ({failure.reason}). Try again in a moment.") from error
 
 
+def shortcomings(client: AutoShardedClient) -> list[str]:
+    """Return what a connected client lacks on its servers, in sentences for the operator with the link that helps."""
+    link = _invitation(client.application_id or 0)
+    if not client.guilds:
+        return [NO_SERVER.format(link)]
+    rights = {guild.name: guild.me.guild_permissions for guild in client.guilds}
+    lacking = {
+        name: [words for each, words in NAMES.items() if not getattr(mine, each)]
+        for name, mine in rights.items()
+        if not mine.administrator
+    }
+    return [LACKING.format(name, ", ".join(missing), link) for name, missing in lacking.items() if missing][:MOST_NAMED]
+
+
+def title(client: AutoShardedClient) -> str:
+    """Return who the bot is, and where: the name of its only server, or how many there are."""
+    where = client.guilds[0].name if len(client.guilds) == 1 else f"{len(client.guilds)} servers"
+    return f"{client.user} in {where}"
+
+
+def _invitation(application: int) -> str:
+    return oauth_url(application, permissions=NEEDED, scopes=("bot", "applications.commands"))
+
+
 async def described(client: AutoShardedClient) -> str:
     """Return who the bot is, in how many servers, and how to invite it to one more. Raises `Misconfigured` as above."""
     application = await client.application_info()
@@ -169,5 +196,4 @@ async def described(client: AutoShardedClient) -> str:
     servers = application.approximate_guild_count
     where = "1 server" if servers == 1 else f"{servers} servers"
     reads = "reads follow-ups without a mention" if reads_all else "reads what mentions it"
-    invitation = oauth_url(application.id, permissions=NEEDED, scopes=("bot", "applications.commands"))
-    return f"{client.user} in {where}, {reads}; to invite it: {invitation}"
+    return f"{client.user} in {where}, {reads}; to invite it: {_invitation(application.id)}"

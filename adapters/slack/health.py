@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from adapters.retry import CONNECTING, RetryPolicy, Transient, transient
 from adapters.slack.api import UNAUTHORIZED, Denied, Result, Unauthorized, translated
@@ -60,10 +60,8 @@ async def check(client: AsyncWebClient, *, app_token: str | None, moderators: st
     untyped: Any = client
     said: Any = await _checked(untyped.auth_test(), BOT_TOKEN_REFUSED)
     require_one_workspace(said.data)
-    headers = cast("Mapping[str, Any]", said.headers)
-    given = str({name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", ""))
-    if lacking := sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")}):
-        raise Misconfigured(LACKING.format(scopes=", ".join(lacking)))
+    if lacking := _lacking(said.headers):
+        raise Misconfigured(lacking)
     who = f"{said.get('user')} in {said.get('team')}"
     if moderators:
         await _checked(members_of(moderators, client), NO_GROUP)
@@ -71,6 +69,18 @@ async def check(client: AsyncWebClient, *, app_token: str | None, moderators: st
         return f"{who}, over HTTP"
     await _checked(untyped.apps_connections_open(app_token=app_token), APP_TOKEN_REFUSED)
     return f"{who}, over Socket Mode"
+
+
+async def shortcoming(client: AsyncWebClient) -> str:
+    """Return which scopes the bot lacks, in a sentence for the operator, if any. Raises `PostingFailed`."""
+    untyped: Any = client
+    return _lacking((await translated(untyped.auth_test())).headers)
+
+
+def _lacking(headers: Mapping[str, Any]) -> str:
+    given = str({name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", ""))
+    lacking = sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")})
+    return LACKING.format(scopes=", ".join(lacking)) if lacking else ""
 
 
 async def _checked(call: Awaitable[Result], refusal: str) -> Result:

@@ -6,21 +6,19 @@ import asyncio
 import contextlib
 import fcntl
 import json
-import logging
 import os
 import stat
 import sys
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 import uvloop
 
 from adapters.telemetry import log_events
-from bot.outcome import places
+from bot.logs import logger_to, targets_of
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.version import version
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
@@ -33,6 +31,7 @@ from core.events import (
     Observer,
     PlatformFailed,
     ServiceFailed,
+    Shortcoming,
     everyone,
     only,
     unobserved,
@@ -149,63 +148,6 @@ WITHOUT_MEMORY = "Answered without memory: the conversation store does not answe
 LONGEST_NAME = 60  # characters of a community's
 MAY = "{}: these may use the bot: {}. To take one away: footnote communities remove {}"
 MAY_NOT = "{}: these may not use the bot: {}. To allow one: footnote communities allow {}"
-NAME = "footnote.log"
-SIZE = 2_000_000  # bytes; three files are kept
-NO_ROTATION = 0  # the owner of the data folder begins the next file
-
-
-LIBRARIES = ("discord", "slack_bolt", "slack_sdk", "aiohttp", "asyncio")
-"""Those that log what went wrong in the background, where nobody hears it as an exception."""
-
-
-class Background(logging.Handler):
-    """Writes of what a library logs only where it comes from: its words may hold somebody's, or a token."""
-
-    def __init__(self, logger: Any) -> None:
-        super().__init__(logging.WARNING)
-        self._logger = logger
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write one line."""
-        error = record.exc_info[1] if record.exc_info else None
-        kind = type(error).__name__ if error else record.levelname.lower()
-        passed = places(error) if error else [f"{record.pathname}:{record.lineno} {record.funcName}"]
-        self._logger.warning("background", library=record.name, kind=kind, places=passed)
-
-
-def logger_to(folder: Path, level: str, *, size: int = SIZE) -> Any:
-    """Return a logger that writes into *folder*, in files of *size*; a disk that is full costs lines, not answers."""
-    import structlog
-
-    logging.raiseExceptions = False
-    handler = RotatingFileHandler(folder / NAME, maxBytes=size, backupCount=2, encoding="utf-8", delay=True)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    stdlib = logging.getLogger("footnote")
-    for old in stdlib.handlers[:]:
-        stdlib.removeHandler(old)
-        old.close()
-    stdlib.addHandler(handler)
-    stdlib.setLevel(level.upper())
-    stdlib.propagate = False
-    structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            structlog.stdlib.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=lambda *_: stdlib,
-    )
-    logger = structlog.get_logger("footnote")
-    for name in LIBRARIES:
-        library = logging.getLogger(name)
-        for old in [each for each in library.handlers if isinstance(each, Background)]:
-            library.removeHandler(old)
-        library.addHandler(Background(logger))
-    return logger
-
-
 Result = TypeVar("Result")
 
 
@@ -248,8 +190,10 @@ def session(
 
         try:
             owner = _join(own, reach)
-            logger = logger_to(folder, settings.log_level, size=NO_ROTATION if owner else SIZE)
-            told = everyone(log_events(logger), _teller(), observer)
+            targets = targets_of(settings.log, is_bot=command == RUN)
+            logger = logger_to(folder, settings.log_level, targets)
+            teller = unobserved if "stderr" in targets else _teller()  # nothing is said twice in one place
+            told = everyone(log_events(logger), teller, observer)
             opening = assemble(settings, memory=memory, observer=told, timing=timing, owner=owner)
             app = runner.run(opened.enter_async_context(opening))
             yield Session(settings, app, runner, told, owner)
@@ -264,7 +208,9 @@ def tell_slips() -> None:
             sys.stderr.write(f"{slip}\n")
 
 
-Told: TypeAlias = Connected | ConnectionLost | PlatformFailed | CommunitiesFound | MemoryFailed | ServiceFailed
+Told: TypeAlias = (
+    Connected | ConnectionLost | PlatformFailed | Shortcoming | CommunitiesFound | MemoryFailed | ServiceFailed
+)
 REPEATED = (Connected, ConnectionLost, PlatformFailed)  # what is told each time
 
 
@@ -285,6 +231,13 @@ def _teller() -> Observer:
     return only(tell, *get_args(Told))
 
 
+TROUBLES = {
+    ConnectionLost: "{}: no connection ({}). Trying again.",
+    PlatformFailed: "{}: not connected. {}",
+    Shortcoming: "{}: {}",
+}
+
+
 def _line(event: Told, known: set[str]) -> str:
     """Return what is told; *known* are the platforms that were connected before."""
     match event:
@@ -292,10 +245,8 @@ def _line(event: Told, known: set[str]) -> str:
             is_first = bool(name) and platform not in known
             known.add(platform)
             return f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
-        case ConnectionLost(platform, reason):
-            return f"{platform}: no connection ({reason}). Trying again."
-        case PlatformFailed(platform, reason):
-            return f"{platform}: not connected. {reason}"
+        case ConnectionLost(platform, said) | PlatformFailed(platform, said) | Shortcoming(platform, said):
+            return TROUBLES[type(event)].format(platform, said)
         case CommunitiesFound(platform, allowed, refused):
             lines = [MAY.format(platform, _shown(allowed), list(allowed)[-1])] if allowed else []
             lines += [MAY_NOT.format(platform, _shown(refused), list(refused)[-1])] if refused else []

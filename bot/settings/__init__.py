@@ -44,6 +44,7 @@ __all__ = [
     "Slip",
     "community_named",
     "read_settings",
+    "refusal_of",
     "revealed",
     "slips",
     "slips_of_settings",
@@ -141,7 +142,10 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     history_tokens: int = setting("FOOTNOTE_HISTORY_TOKENS", 100_000, ge=0, le=2_000_000)
     """How many tokens of the conversation go to the model, at most."""
     log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
-    """How much goes into footnote.log in the data folder: debug, info, warning or error."""
+    """How much is logged: debug, info, warning or error."""
+    log: Literal["auto", "file", "stderr", "both"] = setting("FOOTNOTE_LOG", "auto")
+    """Where the log goes: file is footnote.log in the data folder, stderr is standard error, both is both. auto is the
+    file, and for `footnote run` standard error too when that is not a terminal."""
 
     @field_validator("budgets")
     @classmethod
@@ -200,6 +204,16 @@ def read_settings() -> Settings:
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)
         raise SettingsRefused(*(_refusal(str(item["loc"][0]), item) for item in wrong)) from None
+
+
+def refusal_of(name: str, value: str) -> str | None:
+    """Return what is wrong with a *value* for a setting, whatever the others are, or None."""
+    try:
+        Settings(**{name: value})
+    except ValidationError as error:
+        wrong = [item for item in error.errors(include_url=False, include_input=False) if item["loc"][0] == name]
+        return _refusal(name, wrong[0]) if wrong else None
+    return None
 
 
 def _refusal(name: str, item: ErrorDetails) -> str:

@@ -13,7 +13,7 @@ from adapters.chat.background import take_over
 from adapters.chat.delivery import PlatformSurface
 from adapters.chat.removing import Remover
 from adapters.discord.commands import find, install
-from adapters.discord.connection import check, connect, described, log_in, stay_connected
+from adapters.discord.connection import check, connect, described, log_in, shortcomings, stay_connected, title
 from adapters.discord.gateway import GATEWAY, Listener
 from adapters.discord.limits import Throttle
 from adapters.discord.people import DiscordMembers
@@ -23,7 +23,7 @@ from bot.settings import Settings, revealed
 from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.services import Advice, Check
 from bot.wiring.stores import Stores
-from core.events import Observer, PlatformWaited
+from core.events import Observer, PlatformWaited, Shortcoming
 from core.ports import Catalogue, Deliveries, PolicyStore
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ class DiscordPlatform(Platform):
 
         async def announce(client: Listener) -> None:
             await client.wait_until_ready()
-            self._presence.back(GATEWAY, str(client.user))
+            self._presence.back(GATEWAY, title(client))
+            for advice in shortcomings(client):
+                self._observer(Shortcoming(self.name, advice))
             await take_over(services, self.key, partial(find, client), lost=client.catch_up)
 
         async def set_up(client: Listener) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.stores import Stores
-from core.errors import FootnoteError
-from core.events import Observer, ServiceFailed
+from core.errors import FootnoteError, PostingFailed
+from core.events import Observer, ServiceFailed, Shortcoming
 from core.model import WorkspaceRef
 from core.ports import Catalogue, Deliveries
 
@@ -81,8 +81,7 @@ class SlackPlatform(Platform):
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.chat.background import take_over
         from adapters.slack.commands import install as install_commands
-        from adapters.slack.listener import SlackHooks, make_app
-        from adapters.slack.listener import install as install_listeners
+        from adapters.slack.listener import SlackHooks, install, make_app
 
         self._presence.expect(HEARD)
         await self._log_in()
@@ -103,7 +102,7 @@ class SlackPlatform(Platform):
             text_command=commands.said,
             uninstalled=uninstalled if self._installed else None,
         )
-        listener = install_listeners(app, services, self._workspaces, hooks)
+        listener = install(app, services, self._workspaces, hooks)
         home = await self._one.only() if self._one else None
         settle = partial(listener.settle, self._joined, is_own=home is not None)
         await settle()
@@ -117,8 +116,17 @@ class SlackPlatform(Platform):
                 listener.background.begin(settle)
                 catch_up()
 
+            listener.background.begin(self._tell_shortcoming)
             listener.background.begin(partial(take_over, services, self.key, commands.find, lost=regain))
             await self._hear(app, stores, catch_up, settle, home.title if home else "")
+
+    async def _tell_shortcoming(self) -> None:
+        """Say which scopes are missing; where Slack does not tell now, what needs one says so."""
+        from adapters.slack.health import shortcoming
+
+        with contextlib.suppress(PostingFailed):
+            if self._one is not None and (advice := await shortcoming((await self._one.only()).client)):
+                self._observer(Shortcoming(self.name, advice))
 
     @contextlib.asynccontextmanager
     async def client(self, stores: Stores, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:

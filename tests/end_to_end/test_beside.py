@@ -104,9 +104,8 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         await bot.sees(bot.ask(ASKED), "fish")
         doctor = await typed(footnote, "doctor", OPENAI_MODLE="gpt")
         inbox = await typed(footnote, "inbox", "list")
-        (footnote.data / "footnote.log").unlink()  # whoever writes there next makes it anew
         await typed(footnote, "ask", ASKED)
-        modes = [(footnote.data / name).stat().st_mode & 0o777 for name in (SOCKET, "footnote.log", "")]
+        modes = [(footnote.data / name).stat().st_mode & 0o777 for name in (SOCKET, "footnote-2.log", "")]
         await stopped(bot)
 
     names = [line.split("  ")[:2] for line in doctor.out.splitlines()]
@@ -115,6 +114,7 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         "bot",
         "chat model",
         "embedder",
+        "secret key",
         "conversations",
         "questions",
         "moderation",

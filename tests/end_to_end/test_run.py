@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import signal
 from collections.abc import AsyncGenerator
@@ -122,7 +123,7 @@ async def test_the_bot_answers_until_it_is_stopped(footnote: Footnote, server: D
     async with started(footnote, server, FOOTNOTE_HEALTH_PORT=str(port)) as bot:
         asked = bot.ask("What do penguins eat?")
         await bot.sees(asked, "(<https://zoo.example/birds/penguins#food>)")
-        await bot.tells("Discord: connected as Footnote#0000. Ctrl-C stops.")
+        await bot.tells("Discord: connected as Footnote#0000 in Robots. Ctrl-C stops.")
         lives, ready, figures = [await page(port, path) for path in ("/live", "/ready", "/metrics")]
         bot.running.send_signal(signal.SIGTERM)
         code, err = await bot.ended()
@@ -135,6 +136,48 @@ async def test_the_bot_answers_until_it_is_stopped(footnote: Footnote, server: D
         'footnote_answer_stage_seconds_count{stage="first_text"} 1.0',
     } - {*figures[1]} == set()
     assert (code, err) == (0, "")
+
+
+@pytest.mark.promise("tells-how-it-is")
+@pytest.mark.parametrize("servers", [[], [LEAST, LEAST ^ Permission.SEND_MESSAGES]])
+async def test_a_start_tells_what_is_missing(
+    footnote: Footnote, server: DiscordServer, servers: list[Permission]
+) -> None:
+    """Nowhere to answer, or a right that is needed there: with the link that invites the bot, once."""
+    for number, permissions in enumerate(servers):
+        server.add_guild(f"Club {number}", permissions=permissions)
+    running = await asyncio.create_subprocess_exec(
+        *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.PIPE
+    )
+    await server.connected(seconds=PATIENCE)
+    assert running.stderr is not None
+    told: list[str] = []
+    async with asyncio.timeout(PATIENCE):
+        while not any("invite" in line for line in told):
+            told.append((await running.stderr.readline()).decode())
+    running.send_signal(signal.SIGTERM)
+    _, rest = await asyncio.wait_for(running.communicate(), PATIENCE)
+
+    where = "2 servers" if servers else "0 servers"
+    assert f"Discord: connected as Footnote#0000 in {where}. Ctrl-C stops.\n" in told
+    start = "Discord: In the server Club 1, the bot lacks these permissions: Send Messages. To grant them"
+    assert told[-1].startswith(start if servers else "Discord: The bot is in no server yet. To invite it: https://")
+    assert f"client_id={server.bot.id}" in told[-1]
+    assert b"invite" not in rest
+
+
+async def test_without_a_terminal_the_log_is_on_standard_error(footnote: Footnote, server: DiscordServer) -> None:
+    """As JSON, each line once there and once in the file, and no sentence repeats one of them."""
+    async with started(footnote, server, FOOTNOTE_LOG="auto") as bot:
+        await bot.sees(bot.ask("What do penguins eat?"), "fish")
+        bot.running.send_signal(signal.SIGTERM)
+        code, err = await bot.ended()
+
+    events = [json.loads(line) for line in err.splitlines()]
+    assert (code, err) == (0, (footnote.data / "footnote.log").read_text())
+    assert [event["name"] for event in events if event["event"] == "connected"] == ["Footnote#0000 in Robots"]
+    assert "background" not in {event["event"] for event in events}
+    assert len({*err.splitlines()}) == len(err.splitlines())
 
 
 @pytest.mark.promise("stays-connected")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from adapters.discord.connection import REFUSAL
-from adapters.slack.health import BOT_TOKEN_REFUSED
+from adapters.slack.health import BOT_TOKEN_REFUSED, LACKING
 from tests.fixtures.commands import Footnote
 from tests.pages import page
 from tests.servers.discord import DiscordServer
@@ -90,6 +90,20 @@ async def stopped(running: asyncio.subprocess.Process) -> tuple[int | None, list
     running.send_signal(signal.SIGTERM)
     _, err = await asyncio.wait_for(running.communicate(), PATIENCE)
     return running.returncode, err.decode().splitlines()
+
+
+async def test_a_start_tells_which_scopes_are_missing(footnote: Footnote, place: Place) -> None:
+    """The bot works with those that it has."""
+    place.workspace.scopes.discard("reactions:write")
+    async with started(footnote, **place.settings()) as running:
+        await place.answered(place.ask())
+        code, told = await stopped(running)
+
+    lacking = LACKING.format(scopes="reactions:write")
+    assert (code, sorted(told)) == (
+        0,
+        [f"Slack: {lacking}", f"Slack: connected as {place.title}. Ctrl-C stops."],
+    )
 
 
 @pytest.mark.promise("journey")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.commands.session import LIBRARIES, Background, logger_to
+from bot.logs import LIBRARIES, Background, logger_to
 from bot.outcome import OK, UNAVAILABLE, report
 
 
@@ -57,7 +57,7 @@ def test_the_log_says_where_it_happened_without_anybodys_words(
     assert (logged["event"], logged["kind"]) == ("unexpected", "ExceptionGroup")
     assert logged["places"][-1].endswith(" breaks")
     assert "penguin" not in line
-    assert "footnote.log in the data folder has the details" in capsys.readouterr().err
+    assert "The log has the details." in capsys.readouterr().err
 
 
 @pytest.mark.promise("logs-without-texts")
