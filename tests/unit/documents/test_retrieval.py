@@ -72,6 +72,14 @@ class ScriptedIndex:
         """Nothing is written here."""
         raise NotImplementedError
 
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Nothing is written here either."""
+        raise NotImplementedError
+
+    async def remove(self, source: str) -> int:
+        """Nothing is taken out."""
+        raise NotImplementedError
+
 
 class ListReranker:
     """Gives the scores that belong to the passages' ids, and keeps what it was asked."""
