@@ -108,7 +108,7 @@ class HybridRetriever:
         try:
             async with steps.take(Awaited.SEARCH, LONGEST_SEARCH, RetrievalUnavailable):
                 found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
-                hits = await self._ranked(query, found, steps, lexical_only=lexical_only)
+                hits = _distinct(await self._ranked(query, found, steps, lexical_only=lexical_only))
                 has_documents = bool(hits) or await self._has_documents(scope)
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
@@ -173,6 +173,14 @@ class HybridRetriever:
                 self.observer(ServiceFailed("reranker", str(error)))
         calibration = self.embedder.calibration
         return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in ranked]
+
+
+def _distinct(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Leave out what says the same under the same heading, since two sources hold the same page; the better stays."""
+    found: dict[tuple[str, str], Hit] = {}
+    for hit in hits:
+        found.setdefault((hit.passage.heading, hit.passage.text), hit)
+    return [*found.values()]
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:

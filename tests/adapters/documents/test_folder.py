@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.documents.folder import READERS, Folder
+from core.documents.sections import read_page
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
 
@@ -283,3 +284,17 @@ async def test_all_lessons_of_the_course_are_read(shared_data: Path) -> None:
 
     assert len(items) == 325
     assert sorted({item.chapter for item in items}) == [f"module{number:02}" for number in range(1, 11)]
+
+
+async def test_plain_text_has_no_headings(tmp_path: Path) -> None:
+    """A prompt, a ruler and a tag are words; a listing between marks stays as it is."""
+    text = "Type:\n\n# ls\n\nTitle\n=====\n\n<b>bold\n\n```sh\n# ls\n```\n\n-----\n#hash"
+    write(tmp_path, {"a.txt": text})
+
+    [page] = await loaded(tmp_path)
+
+    assert isinstance(page, Document)
+    assert page.text == text.replace("\n# ls\n\nT", "\n\\# ls\n\nT").replace("=====", "\\=====").replace(
+        "<b>", "\\<b>"
+    ).replace("-----", "\\-----")
+    assert [section.anchor for section in read_page(page.text, page.title).sections] == [""]

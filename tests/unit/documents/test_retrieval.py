@@ -111,6 +111,16 @@ async def search(found: Mapping[str, Sequence[Candidate]], *, reranker: Reranker
     return await retriever.search("q", limit=5, scope=Scope(), earlier=earlier)
 
 
+async def test_what_two_sources_hold_is_found_once() -> None:
+    """The better one of each passage stays, and what says something else under the same heading."""
+    texts = (("Same.", "a", 0.5), ("Same.", "b", 0.9), ("Other.", "c", 0.4))
+    found = [Candidate(passage(text, url=f"https://docs.example/{name}"), dense, 1.0) for text, name, dense in texts]
+
+    result = await search({"q": found})
+
+    assert [letter for letter, _ in scores(result)] == ["b", "c"]
+
+
 @pytest.mark.promise("abstains")
 async def test_the_nearest_are_those_of_the_highest_score_among_all() -> None:
     """Words put others in front, of which there are more than are asked for."""
