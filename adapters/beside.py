@@ -71,6 +71,8 @@ METHODS: Mapping[str, Method] = {
     "pages": Method(TypeAdapter(str), TypeAdapter(dict[str, str]), lambda index, taken: index.pages(taken)),
     "outline": Method(TypeAdapter(Scope), TypeAdapter(Outline), lambda index, taken: index.outline(taken)),
     "sources": Method(TypeAdapter(None), TypeAdapter(list[SourceRecord]), lambda index, _: index.sources()),
+    "stamp": Method(TypeAdapter(tuple[str, str, str]), TypeAdapter(None), lambda index, taken: index.stamp(*taken)),
+    "remove": Method(TypeAdapter(str), TypeAdapter(int), lambda index, taken: index.remove(taken)),
     "record": Method(TypeAdapter(SourceRecord), TypeAdapter(None), lambda index, taken: index.record(taken)),
 }
 
@@ -184,6 +186,14 @@ class OwnerClient:
     async def sources(self) -> Sequence[SourceRecord]:
         """Return the sources of the owner's index."""
         return await self._call("sources", None)
+
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Have a page of the owner's index bear another hash."""
+        await self._call("stamp", (source, url, content_hash))
+
+    async def remove(self, source: str) -> int:
+        """Remove a source from the owner's index."""
+        return await self._call("remove", source)
 
     async def record(self, record: SourceRecord) -> None:
         """Have the owner write down what is known of a source."""

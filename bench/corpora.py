@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 
 from adapters.documents.folder import Folder
@@ -16,7 +16,7 @@ from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
 from core.documents.ingest import Ingestion
 from core.model import Document
-from core.ports import DocumentSource, Embedder
+from core.ports import NOTHING_SEEN, DocumentSource, Embedder, Found
 
 SHARED = Path(os.environ.get("FOOTNOTE_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 CACHE = Path(os.environ.get("FOOTNOTE_BENCH_DIR", Path.home() / ".cache" / "footnote-bench"))
@@ -78,7 +78,7 @@ class Abstracts:
         """Count them."""
         return len(lines(need("scifact") / "corpus.jsonl"))
 
-    async def documents(self) -> AsyncIterator[Document]:
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
         """Give title and text."""
         for item in lines(need("scifact") / "corpus.jsonl"):
             yield Document(source=self.name, url=f"scifact:{item['id']}", title=item["title"], text=item["text"])

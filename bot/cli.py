@@ -38,6 +38,9 @@ Every = Annotated[bool, typer.Option("--all", help="Do it with all of them.")]
 CommunityName = Annotated[
     str, typer.Argument(metavar="COMMUNITY", help="Which one, such as discord:81384788765712384 or slack:T012AB3CD.")
 ]
+SourceName = Annotated[str, typer.Argument(metavar="SOURCE", help="Which source, by its name in the list.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Where the pages are published; links go there.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
 
 
@@ -82,13 +85,11 @@ def init() -> int:
 @reported
 def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders and files to read.")],
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="Where the pages are published; links go there.")
-    ] = None,
+    base_url: BaseUrl = None,
     source: Annotated[
         str | None, typer.Option("--source", help="What to call the source; default: the folder's name.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Read documents into the index. Only what has changed is read again."""
     from bot.commands.ingest import ingest_sources
@@ -277,7 +278,9 @@ def remove(community: CommunityName) -> int:
 
 
 sources = typer.Typer(
-    help="See which documents there are, and say who may read them.", no_args_is_help=True, rich_markup_mode=None
+    help="See which documents there are, keep them up to date, and say who may read them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 app.add_typer(sources, name="sources")
 
@@ -291,10 +294,53 @@ def list_sources(as_json: AsJson = False) -> int:
     return sources.list_sources(as_json=as_json)
 
 
+@sources.command("show")
+@reported
+def show_source(name: SourceName, as_json: AsJson = False) -> int:
+    """Print all that is known of a source: where it comes from, when it was read, and what could not be."""
+    from bot.commands import sources
+
+    return sources.show(name, as_json=as_json)
+
+
+@sources.command("add")
+@reported
+def add_source(
+    address: Annotated[Path, typer.Argument(metavar="ADDRESS", help="A folder or file.")],
+    name: Annotated[str | None, typer.Option("--name", help="What to call it; default: the folder's name.")] = None,
+    base_url: BaseUrl = None,
+) -> int:
+    """Write down a new source, and read it."""
+    from bot.commands import sources
+
+    return sources.add(address, name=name, base_url=base_url)
+
+
+@sources.command("sync")
+@reported
+def sync_sources(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Which; default: all.")] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Bring sources up to date: only what has changed is read, and what has gone is removed."""
+    from bot.commands import sources
+
+    return sources.sync(names or (), quiet=quiet)
+
+
+@sources.command("remove")
+@reported
+def remove_source(name: SourceName) -> int:
+    """Take a source out at once, with all that was read of it."""
+    from bot.commands import sources
+
+    return sources.remove(name)
+
+
 @sources.command()
 @reported
 def share(
-    name: Annotated[str, typer.Argument(metavar="SOURCE", help="Which source, by its name in the list.")],
+    name: SourceName,
     communities: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="COMMUNITY", help="A server or workspace that may read it; may be repeated."),

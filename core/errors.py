@@ -9,6 +9,7 @@ FootnoteError
 │   │   └── PromptTooLong           what it was given is more than it can read
 │   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
 │   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
+│   ├── SourceUnavailable       a place that documents come from
 │   ├── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
 │   └── PeopleUnavailable       the platform, when it is asked who somebody is
 ├── Misconfigured           an operator has to change something; the message says what
@@ -92,6 +93,10 @@ class RetrievalUnavailable(Unavailable):
 
 class EmbeddingUnavailable(Unavailable):
     """The embedder gave no vectors."""
+
+
+class SourceUnavailable(Unavailable):
+    """A place that documents come from does not answer, so that nobody knows which pages it has."""
 
 
 class StoreUnavailable(Unavailable):

@@ -30,7 +30,7 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 215, "lines": 37_500, "code lines": 23_500, "small modules with a single importer": 0}
+CEILINGS = {"files": 220, "lines": 38_600, "code lines": 24_200, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""

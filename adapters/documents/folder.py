@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
 from typing import Any
@@ -15,11 +15,13 @@ from urllib.parse import quote, unquote
 
 from adapters.documents import frontmatter
 from adapters.documents.frontmatter import word
-from adapters.documents.page import NotReadable, Page, title_of
+from adapters.documents.made_of import PageFile, expanded, stamp_of
+from adapters.documents.page import NotReadable, Page, decode, title_of
 from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, ReadingLimits, ReadingProcess, ReadRequest, serve
 from core.documents.sections import read_page
 from core.errors import InvalidInput
-from core.model import Document, Unreadable
+from core.model import Document, LeftOut, Unchanged, Unreadable
+from core.ports import NOTHING_SEEN, Found
 
 TEXT_LIMIT = 20_000_000  # bytes: far above any page that people wrote; larger files are data
 LONG = 200_000  # characters: what is shorter costs little, whatever it is
@@ -42,17 +44,26 @@ READERS: Mapping[str, str] = {
 PACKED = frozenset((".pdf", ".docx"))
 
 
+LONGEST_ENDING = 12  # characters
 LOCKED = "cannot be opened; check its permissions."  # a folder, of whose pages nobody knows the addresses
 SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages"))
 
 
+TEXTS = (".txt",)  # what an export often adds to a page of another kind
+HIDDEN, DOUBLE, NAMELESS = "hidden", "the same page as text", "without an ending"
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file and its place under the root, or a place that could not be looked at and why."""
+    """A file and its place under the root, or a place that could not be looked at and why.
+
+    *skipped* says why a file is not read, if that is not because of a problem.
+    """
 
     path: Path
     relative: PurePosixPath
     problem: str = ""
+    skipped: str = ""
 
 
 @dataclass(slots=True)
@@ -65,6 +76,7 @@ class FolderWalk:
     _folders: set[Path] = field(default_factory=set[Path])
     _links: list[FoundFile] = field(default_factory=list[FoundFile])
     _problems: list[FoundFile] = field(default_factory=list[FoundFile])
+    _others: list[FoundFile] = field(default_factory=list[FoundFile])
 
     def findings(self) -> tuple[FoundFile, ...]:
         """Walk the folder; links count only for what is inside of it and has no other place there."""
@@ -74,7 +86,16 @@ class FolderWalk:
             problem = self._follow(link.path, link.relative, self.root.resolve())
             if problem and (link.path.suffix.lower() in self.suffixes or link.path.is_dir()):
                 self._problems.append(FoundFile(link.path, link.relative, problem))
-        return tuple(sorted((*self._files.values(), *self._problems), key=lambda found: found.relative.parts))
+        found = (*map(self._weighed, self._files.values()), *self._others, *self._problems)
+        return tuple(sorted(found, key=lambda each: each.relative.parts))
+
+    def _weighed(self, found: FoundFile) -> FoundFile:
+        """Skip a text beside which the same page stands in a form that has headings."""
+        if found.path.suffix.lower() in TEXTS:
+            others = (found.path.with_suffix(suffix) for suffix in self.suffixes if suffix not in TEXTS)
+            if any(other.resolve() in self._files for other in others):
+                return replace(found, skipped=DOUBLE)
+        return found
 
     def _walk(self, folder: Path, relative: PurePosixPath) -> None:
         self._folders.add(folder.resolve())
@@ -91,8 +112,12 @@ class FolderWalk:
                 self._links.append(FoundFile(path, PurePosixPath(path.relative_to(self.root).as_posix())))
             elif entry.is_dir():
                 self._walk(path, place)
-            elif entry.is_file() and path.suffix.lower() in self.suffixes:
-                self._files[path.resolve()] = FoundFile(path, place)
+            elif entry.is_file():
+                suffix = path.suffix.lower()
+                if suffix in self.suffixes:
+                    self._files[path.resolve()] = FoundFile(path, place)
+                else:
+                    self._others.append(FoundFile(path, place, skipped=suffix[:LONGEST_ENDING] or NAMELESS))
 
     def _follow(self, link: Path, relative: PurePosixPath, inside: Path) -> str:
         """Take in what a link leads to; return why it is not followed, or nothing."""
@@ -183,16 +208,41 @@ class Folder:
         """Count the files to read."""
         return len(await asyncio.to_thread(self._findings))
 
-    async def documents(self) -> AsyncIterator[Document | Unreadable]:
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
         """Read one file at a time in another process, sorted by path; an unreadable one does not stop the rest."""
         findings = await asyncio.to_thread(self._findings)
+        known = {stamp: url for url, stamp in seen.items()}
         reading = ReadingProcess(self._limits)
         try:
             for finding in findings:
-                if (document := await self._document(finding, reading)) is not None:
-                    yield document
+                yield await self._found(finding, known, reading)
         finally:
             await reading.aclose()
+
+    async def _found(self, finding: FoundFile, known: Mapping[str, str], reading: ReadingProcess) -> Found:
+        """Return what there is to know of a file, which is read only if its stamp is not *known*."""
+        name, stamp = str(finding.relative), ""
+        if finding.skipped:
+            return LeftOut(name=name, why=finding.skipped)
+        if not finding.problem:
+            stamp = await asyncio.to_thread(self._stamp, finding)
+        if stamp in known:
+            return Unchanged(url=known[stamp], name=name)
+        document = await self._document(finding, reading)
+        if document is None:
+            return LeftOut(name=name, why=HIDDEN)
+        return (
+            document.model_copy(update={"stamp": stamp, "name": name}) if isinstance(document, Document) else document
+        )
+
+    def _stamp(self, finding: FoundFile) -> str:
+        base = self._base_url or finding.path.resolve().as_uri()  # of what its address is made
+        return stamp_of(finding.path, self._top, str(finding.relative), self.name, base)
+
+    @property
+    def _top(self) -> Path:
+        root = self._root.expanduser().absolute()
+        return root.parent if root.is_file() else root
 
     def _findings(self) -> tuple[FoundFile, ...]:
         root = self._root.expanduser().absolute()
@@ -210,7 +260,9 @@ class Folder:
             size = (await asyncio.to_thread(finding.path.stat)).st_size
         seconds, path, relative = self._limits.time_for(size), str(finding.path), str(finding.relative)
         try:
-            return await reading.read(ReadRequest(path, relative, finding.problem, self.name, self._base_url, seconds))
+            top = str(self._top)
+            asked = ReadRequest(path, relative, finding.problem, self.name, self._base_url, seconds, top)
+            return await reading.read(asked)
         except NotReadable as error:
             url = address(finding.path, finding.relative, {}, self._base_url)
             return Unreadable(name=str(finding.relative), reason=str(error), url=url)
@@ -221,7 +273,7 @@ def document(request: ReadRequest) -> Document | Unreadable | None:
     finding = FoundFile(Path(request.path), PurePosixPath(request.relative), request.problem)
     meta: Mapping[str, Any] = {}
     try:
-        page = _read(finding)
+        page = _read(finding, Path(request.root))
         meta = page.meta
         opens_at = frontmatter.opening(meta)
     except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
@@ -245,24 +297,16 @@ def document(request: ReadRequest) -> Document | Unreadable | None:
     )
 
 
-def _read(finding: FoundFile) -> Page:
+def _read(finding: FoundFile, root: Path) -> Page:
     if finding.problem:
         raise NotReadable(finding.problem)
     suffix = finding.path.suffix.lower()
     if suffix not in READERS:
         known = ", ".join(sorted(READERS))
         raise NotReadable(f"is of a kind that cannot be read; these can: {known}.")
-    try:
-        size = finding.path.stat().st_size
-        limit = PACKED_LIMIT if suffix in PACKED else TEXT_LIMIT
-        if size > limit:
-            says = f"is {size / 1e6:.0f} MB large; the limit is {limit // 1_000_000} MB. Split it, or take it out."
-            raise NotReadable(says)
-        content = finding.path.read_bytes()
-    except PermissionError as error:
-        raise NotReadable("cannot be opened: permission denied.") from error
-    except OSError as error:
-        raise NotReadable("cannot be opened; it may have been moved while the folder was read.") from error
+    content = _content(finding.path, PACKED_LIMIT if suffix in PACKED else TEXT_LIMIT)
+    if suffix == ".rst":
+        content = expanded(decode(content), PageFile(finding.path, root)).encode()
     read: Callable[[bytes], Page] = resolve_name(f"adapters.documents.{READERS[suffix]}")
     page = read(content)
     if len(page.text) > TEXT_LIMIT:
@@ -270,6 +314,20 @@ def _read(finding: FoundFile) -> Page:
     if len(page.text) > LONG:  # then cutting it into passages may take too much too, which is tried here
         read_page(page.text, page.title)
     return page
+
+
+def _content(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file. Raises `NotReadable`."""
+    try:
+        size = path.stat().st_size
+        if size > limit:
+            says = f"is {size / 1e6:.0f} MB large; the limit is {limit // 1_000_000} MB. Split it, or take it out."
+            raise NotReadable(says)
+        return path.read_bytes()
+    except PermissionError as error:
+        raise NotReadable("cannot be opened: permission denied.") from error
+    except OSError as error:
+        raise NotReadable("cannot be opened; it may have been moved while the folder was read.") from error
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ LANGUAGE = re.compile(
     r"\b(?:language|highlight|lang)-([\w+#-]+)|(?<![\w-])code (?!language)([\w+#-]+)|\bsourceCode (\w[\w+#-]*)"
 )
 NO_LANGUAGE = frozenset(("default", "none", "text", "notranslate", "literal-block", "plaintext"))
+SIGNATURE = re.compile(r"^(?:sig-(?:pre)?name|desc(?:class)?name)$")  # as Sphinx marks the name of what it describes
+LONGEST_NAME = 120  # characters
 PLAIN: Any = MarkdownConverter  # its conversions take what its own tree gives them
 
 
@@ -59,9 +61,15 @@ class Converter(MarkdownConverter):
         return "" if "/" in words or words == el.get("src") else words
 
     def convert_dt(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Show a defined term as a bold line."""
+        """Show a defined term as a bold line; one with an anchor, such as a function, opens a section of its own."""
         words = " ".join(text.split())
-        return f"\n\n**{words}**\n\n" if words else ""
+        anchor = _usable(el.get("id"))
+        if not words or not anchor or parent_tags & {"td", "th", "li"}:
+            return f"\n\n**{words}**\n\n" if words else ""
+        name = "".join(part.get_text() for part in el.find_all(class_=SIGNATURE)).strip() or el.get_text()
+        name = " ".join(name.split())[:LONGEST_NAME]
+        signature = "" if name == " ".join(el.get_text().split()) else f"`{' '.join(el.get_text().split())}`\n\n"
+        return f"\n\n###### {name} {{#{anchor}}}\n\n{signature}"
 
     def convert_dd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Show a definition as text."""
@@ -110,7 +118,7 @@ NOISE = (
     "script, style, noscript, template, iframe, nav, footer, svg, button, form, head, "
     "[role=navigation], [role=search], .headerlink, .hash-link, .anchor-link, .heading-anchor, "
     ".sr-only, .visually-hidden, .breadcrumbs, .theme-doc-breadcrumbs, .theme-doc-footer, .pagination-nav, "
-    ".table-of-contents, .theme-doc-toc-mobile, .toctree-wrapper, .skip-link, .katex-html"
+    ".viewcode-link, .table-of-contents, .theme-doc-toc-mobile, .toctree-wrapper, .skip-link, .katex-html"
 )
 ASIDE = "aside:not([class*=admonition]):not([class*=aside]):not([class*=callout]):not([class*=note])"
 INVISIBLE = "[hidden]:not([role=tabpanel]), [aria-hidden=true], [style*='display:none'], [style*='display: none']"

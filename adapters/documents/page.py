@@ -99,6 +99,13 @@ def _unmarked(content: bytes) -> str:
     return content.decode("latin-1")
 
 
+HEADING_MARK = re.compile(r"^( {0,3})(#{1,6}(?=[ \t]|$)|=+(?=[ \t]*$)|-+(?=[ \t]*$)|<(?=[a-zA-Z/!?]))", re.MULTILINE)
+
+
 def read_plain(content: bytes) -> Page:
-    """Read plain text as it is."""
-    return Page(text=decode(content))
+    """Read plain text, in which nothing is a heading or a tag, whatever it begins with; a listing stays as it is."""
+    text, at, plain_text = decode(content), 0, ""
+    for fence in FENCE.finditer(text):
+        plain_text += HEADING_MARK.sub(r"\1\\\2", text[at : fence.start()]) + fence[0]
+        at = fence.end()
+    return Page(text=plain_text + HEADING_MARK.sub(r"\1\\\2", text[at:]))

@@ -35,9 +35,9 @@ NO_READER = (
     " and read the documents again."
 )
 TOO_BIG = "needs too much memory to read, or is damaged; split it, or open it in its own program and save it again."
-Found = Document | Unreadable | None
+Reply = Document | Unreadable | None
 """A page, a file that could not be read, or nothing for a page that its author hides."""
-REPLY: TypeAdapter[Found] = TypeAdapter(Found)
+REPLY: TypeAdapter[Reply] = TypeAdapter(Reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,10 @@ DEFAULT_LIMITS = ReadingLimits()
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes."""
+    """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes.
+
+    Nothing outside of the *root* is read for it.
+    """
 
     path: str
     relative: str
@@ -66,6 +69,7 @@ class ReadRequest:
     source: str
     base_url: str | None
     seconds: float
+    root: str
 
 
 class ReadingProcess:
@@ -75,7 +79,7 @@ class ReadingProcess:
         self._limits = limits
         self._process: Process | None = None
 
-    async def read(self, request: ReadRequest) -> Found:
+    async def read(self, request: ReadRequest) -> Reply:
         """Return what a file holds.
 
         Raises `NotReadable` where it takes more than it may, and `Misconfigured` where no process starts.
@@ -92,7 +96,7 @@ class ReadingProcess:
             raise NotReadable(TOO_SLOW.format(request.seconds) if is_slow else TOO_BIG) from error
 
     @staticmethod
-    async def _answer(request: ReadRequest, process: Process) -> Found:
+    async def _answer(request: ReadRequest, process: Process) -> Reply:
         assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101
         process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
@@ -128,7 +132,7 @@ class ReadingProcess:
         return await process.wait()
 
 
-def serve(document: Callable[[ReadRequest], Found]) -> None:
+def serve(document: Callable[[ReadRequest], Reply]) -> None:
     """Read what is asked for on standard input, a line each, until that ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library may print is no reply

@@ -35,7 +35,9 @@ USED_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:.+-]*?) ?::(?
 USED_ROLE = re.compile(r":([A-Za-z][\w:.+-]*):`|`:([A-Za-z][\w:.+-]*):")
 
 
-USED_SUBSTITUTION = re.compile(r"(?<![\w|])\|([A-Za-z][\w .-]*?)\|(?!\w)")
+USED_SUBSTITUTION = re.compile(r"(?<![\w|])\|([A-Za-z][\w .-]*?)\|(?:__?)?(?!\w)")
+LINKED_SUBSTITUTION = re.compile(r"(?<![\w|])(\|([A-Za-z][\w .-]*?)\|)__?(?!\w)")
+TARGET = re.compile(r"^[ \t]*\.\. _(?:`([^`\n]+)`|([^:\n]+)):", re.MULTILINE)
 DEFINED_SUBSTITUTION = re.compile(r"^\s*\.\. \|([^|\n]+)\|", re.MULTILINE)
 
 
@@ -161,6 +163,12 @@ def definitions(text: str) -> str:
     return "".join(f"\n\n.. |{name}| replace:: {name}" for name in missing.values())
 
 
+def without_dead_links(text: str) -> str:
+    """Take the mark of a link off a substitution that leads to no target of this page."""
+    targets = {(quoted or plain).strip().lower() for quoted, plain in TARGET.findall(text)}
+    return LINKED_SUBSTITUTION.sub(lambda match: match[0] if match[2].lower() in targets else match[1], text)
+
+
 SETTINGS = {
     "auto_id_prefix": "id",  # as Sphinx sets it
     "doctitle_xform": False,  # so that the title keeps its anchor and its level
@@ -183,7 +191,7 @@ SETTINGS = {
 
 def read(content: bytes) -> Page:
     """Read a page; directives and roles that docutils does not know keep their content."""
-    text = decode(content)
+    text = without_dead_links(decode(content))
     accept(text)
     docutils: Any = core
     parts = docutils.publish_parts(text + definitions(text), writer="html5", settings_overrides=SETTINGS)

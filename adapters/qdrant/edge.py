@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import shutil
@@ -11,15 +10,12 @@ import sys
 from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.points import (
     BREADTH,
     DENSE,
-    KEYWORDS,
-    OPENS_AT,
     SPARSE,
     Label,
     complete_pages,
@@ -32,118 +28,25 @@ from adapters.qdrant.points import (
     with_parts,
 )
 from adapters.qdrant.records import FileRecords
+from adapters.qdrant.shard import (
+    LABEL,
+    LEAST,
+    OLD,
+    REPLACING,
+    SHARD,
+    SOURCES,
+    TIDIED,
+    check_room,
+    config_of,
+    open_shard,
+)
 from adapters.unix import copy_sparse, free_space, give_way
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord
 
 if TYPE_CHECKING:
-    from qdrant_edge import Bm25, EdgeConfig, EdgeShard, Filter, NamedVector, PointId
-
-
-LABEL, SHARD, TIDIED, OLD, SOURCES = "label.json", "shard", "tidied", "untidy", "sources.json"
-REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
-LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
-DAMAGED = (
-    "The index in {} cannot be opened, since files in it are damaged or not readable. If that stays so, remove {} and "
-    "{} there and run `footnote ingest` for each source again; who may read a source is kept."
-)
-
-
-def check_room(folder: Path, *, least: int = LEAST) -> None:
-    """Raise `RetrievalUnavailable` before anything is written to a disk that is nearly full."""
-    free = free_space(folder)
-    if free < least:
-        raise RetrievalUnavailable(
-            f"The disk that holds {folder} has {free // 1_000_000} MB left; the index needs {least // 1_000_000} MB "
-            "so that nothing is damaged. Make room and try again, or set FOOTNOTE_DATA_DIR to another disk."
-        )
-
-
-def open_shard(folder: Path, label: Label) -> EdgeShard:
-    """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label."""
-    from qdrant_edge import EdgeShard
-
-    written = folder / LABEL
-    if (folder / OLD).exists() and not (folder / SHARD).exists():  # a crash came between two names
-        (folder / OLD).rename(folder / SHARD)
-    for left in (OLD, TIDIED):
-        shutil.rmtree(folder / left, ignore_errors=True)
-    if not written.exists():
-        shard = _create(folder / SHARD, label)
-        written.write_text(json.dumps(asdict(label)))
-        return shard
-    try:
-        found = Label(**json.loads(written.read_text()))
-    except (ValueError, TypeError) as error:
-        raise Misconfigured(DAMAGED.format(folder, SHARD, LABEL)) from error
-    if found != label:
-        raise Misconfigured(
-            f"The index in {folder} {label.unlike(found)}: remove it and run `footnote ingest` again, or go back."
-        )
-    try:
-        shard = EdgeShard.load(str(folder / SHARD), _config(label))
-    except Exception as error:  # of many kinds, as all that the engine raises
-        raise Misconfigured(DAMAGED.format(folder, SHARD, LABEL)) from error
-    _finish_replacement(shard, folder)
-    return shard
-
-
-def _create(folder: Path, label: Label) -> EdgeShard:
-    """Make an empty index; what a crash left of an earlier try, before there was a label, is nothing to keep."""
-    from qdrant_edge import EdgeShard, PayloadSchemaType, UpdateOperation
-
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    shard = EdgeShard.create(str(folder), _config(label))
-    for field in KEYWORDS:
-        shard.update(UpdateOperation.create_field_index(field, PayloadSchemaType.Keyword))
-    shard.update(UpdateOperation.create_field_index(OPENS_AT, PayloadSchemaType.Float))
-    return shard
-
-
-def _config(label: Label) -> EdgeConfig:
-    """Return what is stored: whole vectors, and int8 copies in memory that are quicker to walk.
-
-    One thread searches: handing a query of a millisecond to several costs more than it saves.
-    """
-    from qdrant_edge import (
-        Distance,
-        EdgeConfig,
-        EdgeSparseVectorParams,
-        EdgeVectorParams,
-        Modifier,
-        ScalarQuantizationConfig,
-        ScalarType,
-    )
-
-    copies = ScalarQuantizationConfig(ScalarType.Int8, quantile=0.99, always_ram=True)
-    return EdgeConfig(
-        vectors={DENSE: EdgeVectorParams(size=label.dimension, distance=Distance.Cosine, quantization_config=copies)},
-        sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
-        max_search_threads=1,
-    )
-
-
-def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
-    """If the new passages of a page are there, remove what is left of the old ones."""
-    from qdrant_edge import CountRequest, FieldCondition, Filter, HasIdCondition, MatchValue, UpdateOperation
-
-    note = folder / REPLACING
-    if not note.exists():
-        return
-    with contextlib.suppress(ValueError):  # half a note: the crash came before the passages
-        pending = json.loads(note.read_text())
-        new = FieldCondition(key="content_hash", match=MatchValue(value=pending["content_hash"]))
-        if shard.count(
-            CountRequest(
-                filter=Filter(must=[new, HasIdCondition({point_id(passage_id) for passage_id in pending["ids"]})])
-            )
-        ):
-            of = pending.get("source")  # which older versions did not note
-            old = page_filter(pending["url"], of, but=pending["ids"])
-            shard.update(UpdateOperation.delete_points_by_filter(old))
-    note.unlink()
+    from qdrant_edge import Bm25, EdgeShard, Filter, NamedVector, PointId
 
 
 Result = TypeVar("Result")
@@ -205,10 +108,22 @@ class EdgeIndex:
             self._sources = await self._run(lambda shard, _: self._records.among(_values(shard, "source")))
         return [self._sources[name] for name in sorted(self._sources)]
 
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Write another hash into the payloads of a page."""
+        async with self._writing:
+            await self._run(lambda shard, _: self._stamp(shard, source, url, content_hash))
+
     async def record(self, record: SourceRecord) -> None:
         """Write a record beside the passages."""
         await self._run(lambda _shard, _: self._records.put(record))
         self._sources = None
+
+    async def remove(self, source: str) -> int:
+        """Remove a source; nobody may read its passages for a moment by what is known of it without a record."""
+        removed = await self.prune(source, keep=())
+        await self._run(lambda _shard, _: self._records.drop(source))
+        self._sources = None
+        return removed
 
     async def aclose(self) -> None:
         """Write everything down and let go of the files."""
@@ -293,6 +208,13 @@ class EdgeIndex:
         shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, source, but=ids)))
         note.unlink()
 
+    def _stamp(self, shard: EdgeShard, source: str, url: str, content_hash: str) -> None:
+        from qdrant_edge import UpdateOperation
+
+        self.remembered.clear()
+        of_page = page_filter(url, source)
+        shard.update(UpdateOperation.set_payload_by_filter(of_page, {"content_hash": content_hash}))
+
     def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> tuple[int, bool]:
         """Return how many pages are gone, and whether the files are to be tidied up apart."""
         from qdrant_edge import CountRequest, UpdateOperation
@@ -369,7 +291,7 @@ def _values(shard: EdgeShard, key: str, open_to: Filter | None = None) -> tuple[
     from qdrant_edge import FacetRequest
 
     hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits
-    return tuple(sorted(str(hit.value) for hit in hits if hit.value))
+    return tuple(sorted(str(hit.value) for hit in hits if hit.value and hit.count))
 
 
 def _outline(shard: EdgeShard, scope: Scope) -> Outline:
@@ -390,7 +312,7 @@ def tidy(folder: Path) -> None:
     from qdrant_edge import EdgeShard
 
     give_way()
-    shard = EdgeShard.load(str(folder / TIDIED), _config(Label(**json.loads((folder / LABEL).read_text()))))
+    shard = EdgeShard.load(str(folder / TIDIED), config_of(Label(**json.loads((folder / LABEL).read_text()))))
     shard.optimize()
     shard.flush()
     shard.close()

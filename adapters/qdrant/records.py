@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,18 +48,40 @@ class FileRecords:
         return {**{name: SourceRecord(name=name) for name in names}, **self.read()}
 
     def put(self, record: SourceRecord) -> None:
-        """Write a record among the others, so that a crash leaves the file as it was or as it is to be."""
-        records = {**self.read(), record.name: record}
+        """Write what a record says, so that a crash leaves the file as it was or as it is to be."""
+        records = self.read()
+        records[record.name] = records.get(record.name, record).updated(record)
+        self._write(records.values())
+
+    def drop(self, name: str) -> None:
+        """Write nothing of a source any more."""
+        records = self.read()
+        if records.pop(name, None) is not None:
+            self._write(records.values())
+
+    def _write(self, records: Iterable[SourceRecord]) -> None:
         new = self._path.with_suffix(".new")
         with new.open("wb") as file:
-            file.write(RECORDS.dump_json([*records.values()], indent=1))
+            file.write(RECORDS.dump_json([*records], indent=1))
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._path)
 
 
+def _number(name: str, part: str) -> int:
+    """Return the number that a part of a record lies under; that of the audience is the one that had no parts."""
+    of = name if part == PARTS[0] else f"{name}\n{part}"
+    return int.from_bytes(hashlib.sha256(of.encode()).digest()[:8]) >> 1
+
+
+PARTS = ("audience", "origin", "last")
+
+
 class ServerRecords:
-    """Keeps records in a collection of their own, which stays where the passages move to another one."""
+    """Keeps records in a collection of their own, which stays where the passages move to another one.
+
+    Each part of a record is a point, so that nobody overwrites what another process says of something else.
+    """
 
     def __init__(self, connection: QdrantConnection, collection: str) -> None:
         self._connection = connection
@@ -66,7 +89,7 @@ class ServerRecords:
 
     async def read(self) -> dict[str, SourceRecord]:
         """Return what is written, by name. Raises `RetrievalUnavailable`."""
-        found: list[SourceRecord] = []
+        found: dict[str, dict[str, Any]] = {}
         offset: Any = None
         try:
             while True:
@@ -75,21 +98,28 @@ class ServerRecords:
                         self._name, limit=PAGE_OF_SCROLL, offset=offset, with_payload=True
                     )
                 )
-                found += [SourceRecord.model_validate(point.payload) for point in points]
+                for payload in (point.payload or {} for point in points):
+                    found.setdefault(str(payload.get("name")), {}).update(payload)
                 if offset is None:
-                    return {record.name: record for record in found}
+                    return {name: SourceRecord.model_validate(said) for name, said in found.items()}
         except Missing:
             return {}
         except ValidationError as error:
             raise WrongSettings(FOREIGN) from error
 
     async def put(self, record: SourceRecord) -> None:
-        """Write a record in the place of the one of the same name. Raises `RetrievalUnavailable`."""
+        """Write what a record says. Raises `RetrievalUnavailable`."""
         from qdrant_client.models import PointsList, PointStruct, UpsertOperation
 
-        number = int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8]) >> 1
-        point = PointStruct(id=number, vector={}, payload=record.model_dump(mode="json"))
-        operations: Sequence[UpdateOperation] = [UpsertOperation(upsert=PointsList(points=[point]))]
+        said = record.model_dump(mode="json", exclude_none=True)
+        points = [
+            PointStruct(id=_number(record.name, part), vector={}, payload={"name": record.name, part: said[part]})
+            for part in PARTS
+            if part in said
+        ]
+        if not points:
+            return
+        operations: Sequence[UpdateOperation] = [UpsertOperation(upsert=PointsList(points=points))]
 
         async def write() -> None:
             await self._connection.ingest(lambda client: client.batch_update_points(self._name, operations, wait=True))
@@ -99,6 +129,15 @@ class ServerRecords:
         except Missing:
             await self._create()
             await write()
+
+    async def drop(self, name: str) -> None:
+        """Write nothing of a source any more. Raises `RetrievalUnavailable`."""
+        from qdrant_client.models import DeleteOperation, PointIdsList
+
+        points = PointIdsList(points=[_number(name, part) for part in PARTS])
+        operations: Sequence[UpdateOperation] = [DeleteOperation(delete=points)]
+        with suppress(Missing):
+            await self._connection.ingest(lambda client: client.batch_update_points(self._name, operations, wait=True))
 
     async def _create(self) -> None:
         """Make the collection, without any vectors; it is there all the same if another process was quicker."""

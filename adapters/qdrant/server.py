@@ -225,9 +225,22 @@ class ServerIndex:
         known = {**{name: SourceRecord(name=name) for name in names}, **records}
         return [known[name] for name in sorted(known)]
 
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Write another hash into the payloads of a page."""
+        from qdrant_client.models import SetPayload, SetPayloadOperation
+
+        bears = SetPayload(payload={"content_hash": content_hash}, filter=pages_in(source, [url]))
+        await self._send([[SetPayloadOperation(set_payload=bears)]])
+
     async def record(self, record: SourceRecord) -> None:
         """Write a record beside the passages."""
         await self._records.put(record)
+
+    async def remove(self, source: str) -> int:
+        """Remove a source; its record goes last, since without one its passages would be the first community's."""
+        removed = await self.prune(source, keep=())
+        await self._records.drop(source)
+        return removed
 
     async def check(self) -> str:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""

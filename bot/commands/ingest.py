@@ -1,10 +1,12 @@
-"""`footnote ingest`: documents into the index."""
+"""`footnote ingest`: documents into the index, with a bar while they are read, and then what came of it."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +14,24 @@ from typing import TYPE_CHECKING
 from adapters.unix import give_way
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
-from bot.wiring import folder
-from core.documents.ingest import Summary
+from bot.wiring.documents import opened as opened_source
+from bot.wiring.documents import origin_of
+from core.documents.ingest import PageDone, Step, Summary
 from core.errors import InvalidInput
-from core.model import without_controls
+from core.messages import counted
+from core.model import Origin, SourceRecord, without_controls
 from core.ports import DocumentSource
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 SHOWN_FAILURES = 20
+KEPT = "{}: stopped; {} are done and kept, and the next time goes on from there."
+NOTHING = (
+    "Nothing in {0} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, reStructuredText, plain "
+    "text, PDF, notebooks and Word. To take out what was read before: footnote sources remove {0}"
+)
 
 
 def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool) -> int:
@@ -30,11 +40,11 @@ def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | N
     with session("footnote ingest") as opened:
         if opened.owner is not None or opened.settings.is_shared:  # a bot may be at work beside it
             give_way()
-        summaries = [opened.run(_ingest(opened, source, quiet=quiet)) for source in sources]
+        summaries = [opened.run(_ingest(opened, one, origin, quiet=quiet)) for one, origin in sources]
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT
 
 
-def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> list[DocumentSource]:
+def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> list[tuple[str, Origin]]:
     if name is not None and len(paths) > 1:
         raise InvalidInput("--source names one source; read several one by one.", field="source")
     names = [name or path.resolve().name for path in paths]
@@ -44,41 +54,97 @@ def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> l
             "Read them one by one, and name them with --source."
         )
         raise InvalidInput(message, field="source")
-    return [folder(path, name=one, base_url=base_url) for path, one in zip(paths, names, strict=True)]
+    return [(one, origin_of(path, base_url)) for path, one in zip(paths, names, strict=True)]
 
 
-async def _ingest(opened: Session, source: DocumentSource, *, quiet: bool) -> Summary:
+async def _ingest(opened: Session, name: str, origin: Origin, *, quiet: bool) -> Summary:
+    library = opened.app.library
+    before = next((record for record in await library.records() if record.name == name), None)
+    return await watched(opened_source(name, origin), library.read(name, origin), before, quiet=quiet)
+
+
+async def watched(
+    source: DocumentSource, steps: AsyncIterator[Step], before: SourceRecord | None, *, quiet: bool
+) -> Summary:
+    """Read to the end and print what came of it; *before* is what was known, which is no news where it is *quiet*."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    summary = Summary()
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task(f"Reading {source.name}", total=await source.size())
-        async for step in opened.app.ingestion.run(source):
-            if isinstance(step, Summary):
-                summary = step
-            else:
-                progress.advance(task)
-    _print(console, source.name, summary, quiet=quiet)
+    console, summary, done, size = Console(stderr=True), Summary(), 0, None
+    with contextlib.suppress(InvalidInput):  # which is raised again, and written down, where it is read
+        size = await source.size()
+    with _bar(console) as progress:
+        task = progress.add_task(f"Reading {source.name}", total=size, passages=0)
+        passages = 0
+        try:
+            async for step in steps:
+                match step:
+                    case Summary():
+                        summary = step
+                    case PageDone():
+                        done, passages = done + 1, passages + step.passages
+                        progress.update(task, advance=1, passages=passages)
+                    case _:
+                        progress.update(task, advance=1)
+        except asyncio.CancelledError:
+            sys.stderr.write(without_controls(KEPT.format(source.name, counted(done, "page"))) + "\n")
+            raise
+    _print(console, source.name, summary, before, quiet=quiet)
     return summary
 
 
-def _print(console: Console, name: str, summary: Summary, *, quiet: bool) -> None:
+def _bar(console: Console) -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("pages, {task.fields[passages]:,} new passages"),
+        TaskProgressColumn(text_format="", show_speed=True),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def _print(console: Console, name: str, summary: Summary, before: SourceRecord | None, *, quiet: bool) -> None:
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
-    changed = summary.added or summary.changed or summary.removed or summary.failed
-    if not quiet or changed or not summary.pages:
-        say(
+    if quiet and not _is_news(summary, before):
+        return
+    say(
+        without_controls(
             f"{name}: {summary.added} added, {summary.changed} changed, {summary.unchanged} unchanged, "
             f"{summary.removed} removed, {len(summary.failed)} failed ({summary.passages} new passages)"
         )
+    )
+    if summary.skipped:
+        kinds = sorted(summary.skipped.items(), key=lambda each: (-each[1], each[0]))
+        listed = ", ".join(f"{count:,} {why}" for why, count in kinds)
+        say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {listed}"))
     for failed in summary.failed[:SHOWN_FAILURES]:
         say(without_controls(f"  {failed.name}: {failed.reason}"))
     if len(summary.failed) > SHOWN_FAILURES:
         say(f"  … and {len(summary.failed) - SHOWN_FAILURES} more")
     if not summary.pages:
-        say(
-            f"Nothing in {name} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, "
-            "reStructuredText, plain text, PDF, notebooks and Word."
-        )
+        say(without_controls(NOTHING.format(name)))
+
+
+def _is_news(summary: Summary, before: SourceRecord | None) -> bool:
+    """Whether anything has changed since it was read before, in the pages or in what could not be read."""
+    if summary.added or summary.changed or summary.removed or not summary.pages:
+        return True
+    last = before.last if before else None
+    failed = [(each.name, each.reason) for each in summary.failed[:SHOWN_FAILURES]]
+    known = [(each.name, each.reason) for each in last.failures] if last else []
+    return failed != known or len(summary.failed) != (last.failed if last else 0)

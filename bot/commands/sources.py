@@ -1,59 +1,110 @@
-"""`footnote sources`: which documents there are and who may read them, for whoever runs the bot."""
+"""`footnote sources`: which documents there are, where they come from and who may read them, for operators."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from adapters.unix import give_way
 from bot.commands.inbox import aligned
+from bot.commands.ingest import watched
 from bot.commands.session import Session, session
-from bot.outcome import OK
+from bot.outcome import OK, WRONG_INPUT
 from bot.settings import community_named
 from bot.wiring import NOTHING_TO_SEARCH
+from bot.wiring.documents import opened as opened_source
+from bot.wiring.documents import origin_of
 from core.community.visibility import audience_of
-from core.errors import InvalidInput, StoreUnavailable
-from core.messages import joined, listed
-from core.model import Audience, Communities, Scope, SourceRecord, WorkspaceRef, without_controls
+from core.documents.ingest import Summary
+from core.documents.library import NO_ORIGIN
+from core.errors import FootnoteError, InvalidInput, StoreUnavailable
+from core.messages import counted, joined
+from core.model import Audience, Communities, Outline, Scope, SourceRecord, WorkspaceRef, without_controls
 
-COLUMNS = ("SOURCE", "pages", "who may read it")
+COLUMNS = ("SOURCE", "pages", "read", "skipped", "failed", "who may read it")
 EVERYBODY, NOBODY = "everybody", "nobody"
 UNSAID = "{}, the first community"
 UNDECIDED = "the first community, once there is one"
 WHO = "Say who may read it: --with COMMUNITY, which may be repeated, --everyone or --nobody."
-UNKNOWN = "There is no source {!r}. The sources are: {}. Type footnote sources list to see who may read them."
 NOT_ALLOWED = "{} is not among those that may use the bot. To let it, type: footnote communities allow {}"
+REMOVED = "{} is removed, with {}."
+EXISTS = "There is a source {!r} already, from {}. Name this one with --name, or remove that one first."
+SPANS = ((timedelta(days=1), "day"), (timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute"))
 
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """A source with its number of pages, and the first community, which has what nobody has shared."""
+    """A source with what it holds, and the first community, which has what nobody has shared."""
 
     record: SourceRecord
-    pages: int
+    holds: Outline
     first: WorkspaceRef | None
 
     @property
-    def said(self) -> tuple[str, str, str]:
+    def said(self) -> tuple[str, ...]:
         """What a person may want to know of it, in the columns."""
-        readers = described(self.record.audience) if self.record.audience else UNDECIDED
-        if self.record.audience is None and self.first is not None:
-            readers = UNSAID.format(self.first)
-        return self.record.name, f"{self.pages:,}", readers
+        last, readers = self.record.last, self.readers
+        counts = (f"{last.skipped:,}", f"{last.failed:,}") if last else ("?", "?")
+        return self.record.name, f"{self.holds.pages:,}", self.age, *counts, readers
+
+    @property
+    def readers(self) -> str:
+        """Who may read it, in words."""
+        if self.record.audience:
+            return described(self.record.audience)
+        return UNDECIDED if self.first is None else UNSAID.format(self.first)
+
+    @property
+    def age(self) -> str:
+        """How long ago it was read to its end, and whether it could not be since."""
+        last = self.record.last
+        read = f"{ago(last.read_at)} ago" if last and last.read_at else "unknown" if self.holds.pages else "never"
+        return f"{read} (!)" if last and last.problem else read
 
     @property
     def facts(self) -> dict[str, object]:
         """The same for a program; `is_shared` says whether anybody has said who may read it."""
-        audience = audience_of(self.record, self.first)
+        audience, record = audience_of(self.record, self.first), self.record
         return {
-            "name": self.record.name,
-            "pages": self.pages,
-            "is_shared": self.record.audience is not None,
+            "name": record.name,
+            "pages": self.holds.pages,
+            "passages": self.holds.passages,
+            "origin": record.origin and record.origin.model_dump(mode="json"),
+            "last": record.last and record.last.model_dump(mode="json"),
+            "is_shared": record.audience is not None,
             "everyone": audience.everyone,
             "communities": sorted(map(str, audience.communities)),
         }
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Everything about it, a line each."""
+        origin, last = self.record.origin, self.record.last
+        found = [("source", self.record.name)]
+        if origin is not None:
+            found += [("from", f"{origin.address} ({origin.kind})")]
+            found += [("published at", origin.base_url)] if origin.base_url else []
+        found += [
+            ("holds", f"{counted(self.holds.pages, 'page')}, {counted(self.holds.passages, 'passage')}"),
+            ("who may read it", self.readers),
+            ("read", self.age),
+        ]
+        if last is not None:
+            found += [("problem", last.problem)] if last.problem else []
+            found += [("skipped", f"{last.skipped:,}"), ("failed", f"{last.failed:,}")]
+            found += [(f"  {each.name}", each.reason) for each in last.failures]
+        return found
+
+
+def ago(moment: datetime) -> str:
+    """Return how much time has passed, roughly."""
+    passed = datetime.now(UTC) - moment
+    return next((counted(passed // span, name) for span, name in SPANS if passed >= span), "less than a minute")
 
 
 def list_sources(*, as_json: bool) -> int:
@@ -67,13 +118,75 @@ def list_sources(*, as_json: bool) -> int:
     return OK
 
 
+def show(name: str, *, as_json: bool) -> int:
+    """Print all that is known of a source."""
+    with session("footnote sources show", memory=True) as opened:
+        opened.run(opened.app.library.find(name))
+        [found] = opened.run(_shelved(opened, [name]))
+    _print(json.dumps(found.facts, ensure_ascii=False) if as_json else aligned(found.lines))
+    return OK
+
+
+def add(path: Path, *, name: str | None, base_url: str | None) -> int:
+    """Write down where a source comes from, and read it; the code tells whether anything could be read."""
+    origin, called = origin_of(path, base_url), name or path.resolve().name
+
+    async def added() -> Summary:
+        library = opened.app.library
+        known = [each for each in await library.records() if each.name == called]
+        if known and (known[0].origin is None or known[0].origin.address != origin.address):
+            came_from = known[0].origin.address if known[0].origin else "an earlier version"
+            raise InvalidInput(EXISTS.format(called, came_from), field="name")
+        await opened_source(called, origin).size()  # there has to be something
+        await library.add(called, origin)
+        return await _synced(opened, called)
+
+    with session("footnote sources add") as opened:
+        summary = opened.run(added())
+    return OK if summary.pages else WRONG_INPUT
+
+
+def sync(names: Sequence[str], *, quiet: bool) -> int:
+    """Bring sources up to date, all that say where they come from if none is named; one that fails stops no other."""
+    codes: list[int] = []
+    with session("footnote sources sync") as opened:
+        if opened.owner is not None:
+            give_way()
+        chosen = names or [each.name for each in opened.run(opened.app.library.records()) if each.origin]
+        for name in chosen:
+            try:
+                codes.append(OK if opened.run(_synced(opened, name, quiet=quiet)).pages else WRONG_INPUT)
+            except FootnoteError as error:
+                if len(chosen) == 1:
+                    raise
+                codes.append(WRONG_INPUT)
+                sys.stderr.write(without_controls(f"{name}: {error}") + "\n")
+    return max(codes, default=OK)
+
+
+def remove(name: str) -> int:
+    """Take a source out at once, with all its passages."""
+    with session("footnote sources remove") as opened:
+        pages = opened.run(opened.app.library.remove(name))
+    _print(REMOVED.format(name, counted(pages, "page")))
+    return OK
+
+
+async def _synced(opened: Session, name: str, *, quiet: bool = False) -> Summary:
+    library = opened.app.library
+    record = await library.find(name)
+    if record.origin is None:
+        raise InvalidInput(NO_ORIGIN.format(name), field="source")
+    return await watched(opened_source(name, record.origin), library.sync(name), record, quiet=quiet)
+
+
 def share(name: str, communities: Sequence[str], *, everyone: bool, nobody: bool) -> int:
     """Have a source read by these *communities* alone, by *everyone* or by *nobody*, from the next question on."""
     if sum([bool(communities), everyone, nobody]) != 1:
         raise InvalidInput(WHO, field="with")
     audience = Audience(everyone=everyone, communities=frozenset(map(community_named, communities)))
     with session("footnote sources share", memory=True) as opened:
-        waiting = opened.run(_shared(opened, SourceRecord(name=name, audience=audience)))
+        waiting = opened.run(_shared(opened, name, audience))
     _print(f"{name} may be read by {described(audience)}, from the next question on.")
     for each in waiting:
         sys.stderr.write(f"{NOT_ALLOWED.format(each, each)}\n")
@@ -92,27 +205,26 @@ async def _communities(opened: Session) -> Communities:
     return await opened.app.stores.communities.load()
 
 
-async def _shelved(opened: Session) -> list[Shelved]:
-    """Read all sources, also those without a page. Raises `StoreUnavailable` or `RetrievalUnavailable`."""
+async def _shelved(opened: Session, names: Collection[str] = ()) -> list[Shelved]:
+    """Read the sources, all if none is named, also those without a page.
+
+    Raises `StoreUnavailable` or `RetrievalUnavailable`.
+    """
     index, first = opened.app.index, (await _communities(opened)).first
-    records = await index.sources()
-    return [Shelved(record, (await index.outline(Scope(sources=(record.name,)))).pages, first) for record in records]
+    records = [each for each in await index.sources() if not names or each.name in names]
+    return [Shelved(record, await index.outline(Scope(sources=(record.name,))), first) for record in records]
 
 
-async def _shared(opened: Session, record: SourceRecord) -> list[WorkspaceRef]:
+async def _shared(opened: Session, name: str, audience: Audience) -> list[WorkspaceRef]:
     """Write down who may read a source; return those who may not use the bot yet, if the store says so.
 
     Raises `InvalidInput`, or `RetrievalUnavailable`.
     """
-    index = opened.app.index
-    known = [each.name for each in await index.sources()]
-    if record.name not in known:
-        raise InvalidInput(UNKNOWN.format(record.name, listed(known)) if known else NOTHING_TO_SEARCH, field="name")
-    await index.record(record)
-    named = record.audience.communities if record.audience else ()
+    await opened.app.library.find(name)
+    await opened.app.index.record(SourceRecord(name=name, audience=audience))
     with suppress(StoreUnavailable):
         allowed = (await _communities(opened)).allowed
-        return sorted((each for each in named if each not in allowed), key=str)
+        return sorted((each for each in audience.communities if each not in allowed), key=str)
     return []
 
 

@@ -8,10 +8,10 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
+from bot.wiring.documents import folder, opened
 from bot.wiring.platforms import Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import SlackPlatform, check_slack
@@ -27,9 +27,10 @@ from bot.wiring.stores import (
 from core.answering.agent import Agent, Limits
 from core.answering.responder import Responder
 from core.documents.ingest import Ingestion
+from core.documents.library import NO_SOURCES, Library
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
-from core.ports import Catalogue, ConversationStore, DocumentSource, Embedder, PassageIndex, Surface
+from core.ports import Catalogue, ConversationStore, Embedder, PassageIndex, Surface
 
 if TYPE_CHECKING:
     from aiohttp.web import RouteDef
@@ -49,7 +50,7 @@ __all__ = [
     "surface",
 ]
 
-NOTHING_TO_SEARCH = "There are no documents yet. Read some first: footnote ingest FOLDER"
+NOTHING_TO_SEARCH = NO_SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,16 @@ class App:
 
     responder: Responder
     agent: Agent
-    ingestion: Ingestion
+    library: Library
     index: PassageIndex
     embedder: Embedder
     stores: Stores | None
     checks: tuple[Check, ...]
+
+    @property
+    def ingestion(self) -> Ingestion:
+        """What reads a source that nobody has written down."""
+        return self.library.ingestion
 
     @property
     def conversations(self) -> ConversationStore | None:
@@ -111,7 +117,7 @@ async def assemble(
         yield App(
             responder=Responder(agent, conversations, now=lambda: datetime.now(UTC), observer=observer),
             agent=agent,
-            ingestion=Ingestion(index, embedder),
+            library=Library(index, Ingestion(index, embedder), opened, lambda: datetime.now(UTC)),
             index=index,
             stores=stores,
             embedder=embedder,
@@ -143,13 +149,6 @@ def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -
         yield from DiscordPlatform(settings, unobserved, index).checks()  # what it sees is no news of the bot
     if settings.has_slack:
         yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
-
-
-def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
-    """Return a folder or file as a source of documents."""
-    from adapters.documents.folder import Folder
-
-    return Folder(path, name=name, base_url=base_url)
 
 
 def surface(*, as_json: bool = False) -> Surface:

@@ -6,17 +6,17 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
 from core.documents.chunking import Chunker, embedding_text
-from core.model import Document, EmbeddedPassage, Unreadable
-from core.ports import DocumentSource, Embedder, PassageIndex
+from core.model import Document, EmbeddedPassage, LeftOut, Unchanged, Unreadable
+from core.ports import DocumentSource, Embedder, Found, PassageIndex
 
 PIPELINE = 1  # raise it when passages are cut or embedded in another way, so that every page is done again
 
-EMPTY = "It holds no text."
+EMPTY = "without text"
 TWICE = "It has the same address as another page of this source; give one of them its own."
 
 
@@ -39,7 +39,7 @@ class PageDone:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The end of a run: how many pages came, stayed and went, and what could not be read."""
+    """The end of a run: how many pages came, stayed and went, what is not read and why, and what could not be read."""
 
     added: int = 0
     changed: int = 0
@@ -47,6 +47,7 @@ class Summary:
     removed: int = 0
     failed: tuple[Unreadable, ...] = ()
     passages: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def pages(self) -> int:
@@ -54,7 +55,22 @@ class Summary:
         return self.added + self.changed + self.unchanged
 
 
-Step: TypeAlias = PageDone | Unreadable | Summary
+Step: TypeAlias = PageDone | LeftOut | Unreadable | Summary
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What the index knows a page by: a hash of all that its passages depend on, and the stamp of its source."""
+
+    content: str
+    stamp: str = ""
+
+    @classmethod
+    def read(cls, content_hash: str) -> _Mark:
+        return cls(*content_hash.split(" ", 1))
+
+    def __str__(self) -> str:
+        return f"{self.content} {self.stamp}" if self.stamp else self.content
 
 
 class Ingestion:
@@ -65,26 +81,34 @@ class Ingestion:
         self._index = index
         self._embedder = embedder
         self._chunker = Chunker(embedder.window if limit is None else limit, embedder.count_tokens)
+        self._depends_on = f"{PIPELINE} {self._chunker.limit} {embedder.name}\n"
+        self._how = hashlib.sha256(self._depends_on.encode()).hexdigest()[:8]
 
     async def run(self, source: DocumentSource) -> AsyncIterator[Step]:
         """Yield each page as it is done, then the summary.
 
-        Raises `EmbeddingUnavailable` and `RetrievalUnavailable`; what is done by then stays.
+        Raises `EmbeddingUnavailable` and `RetrievalUnavailable`, and what the source raises; what is done by then
+        stays, and nothing is removed.
         """
-        known = await self._index.pages(source.name)
+        known = {url: _Mark.read(mark) for url, mark in (await self._index.pages(source.name)).items()}
+        own = f"{self._how}:"  # what was cut or embedded in another way has to be read again
+        seen = {url: mark.stamp.removeprefix(own) for url, mark in known.items() if mark.stamp.startswith(own)}
         done: dict[str, PageDone] = {}
         failed: list[Unreadable] = []
-        async for found in source.documents():
-            step = found if isinstance(found, Unreadable) else await self._take(found, known, done)
-            if isinstance(step, Unreadable):
-                failed.append(step)
-            else:
-                done[step.url] = step
+        skipped = Counter[str]()
+        async for found in source.documents(seen):
+            step = await self._take(found, known, done)
+            match step:
+                case Unreadable():
+                    failed.append(step)
+                case LeftOut():
+                    skipped[step.why] += 1
+                case PageDone():
+                    done[step.url] = step
             yield step
         removed = 0
         if done and all(each.url for each in failed):  # else one of those that have gone may be one that is unreadable
-            unread = {each.url for each in failed if each.reason != EMPTY}
-            removed = await self._index.prune(source.name, keep=done.keys() | unread)
+            removed = await self._index.prune(source.name, keep=done.keys() | {each.url for each in failed})
         outcomes = Counter(page.outcome for page in done.values())
         yield Summary(
             added=outcomes[Outcome.ADDED],
@@ -93,21 +117,35 @@ class Ingestion:
             removed=removed,
             failed=tuple(failed),
             passages=sum(page.passages for page in done.values()),
+            skipped=dict(skipped),
         )
 
     async def _take(
-        self, page: Document, known: Mapping[str, str], done: Mapping[str, PageDone]
-    ) -> PageDone | Unreadable:
+        self, found: Found, known: Mapping[str, _Mark], done: Mapping[str, PageDone]
+    ) -> PageDone | LeftOut | Unreadable:
+        match found:
+            case Unreadable() | LeftOut():
+                return found
+            case Unchanged(url=url):
+                name = found.name or url
+            case Document(url=url):
+                name = found.name or f"{found.title} ({url})"
+        if url in done:
+            return Unreadable(name=name, reason=TWICE, url=url)
+        return PageDone(url, Outcome.UNCHANGED) if isinstance(found, Unchanged) else await self._put(found, name, known)
+
+    async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut:
         """Put a page in the place of what the index holds of it, unless it holds just that."""
-        if page.url in done:
-            return Unreadable(name=f"{page.title} ({page.url})", reason=TWICE, url=page.url)
-        depends_on = f"{PIPELINE} {self._chunker.limit} {self._embedder.name}\n{page.model_dump_json()}"
-        page_hash = hashlib.sha256(depends_on.encode()).hexdigest()
-        if known.get(page.url) == page_hash:
+        depends_on = f"{self._depends_on}{page.model_dump_json(exclude={'stamp', 'name'})}"
+        stamp = f"{self._how}:{page.stamp}" if page.stamp else ""
+        mark, before = _Mark(hashlib.sha256(depends_on.encode()).hexdigest(), stamp), known.get(page.url)
+        if before is not None and before.content == mark.content:
+            if before != mark:
+                await self._index.stamp(page.source, page.url, str(mark))
             return PageDone(page.url, Outcome.UNCHANGED)
-        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=page_hash)
+        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=str(mark))
         if not passages:
-            return Unreadable(name=f"{page.title} ({page.url})", reason=EMPTY, url=page.url)
+            return LeftOut(name=name, why=EMPTY)
         vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
         await self._index.replace(page.source, page.url, [*map(EmbeddedPassage, passages, vectors)])
         return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))

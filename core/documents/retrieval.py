@@ -120,7 +120,8 @@ class HybridRetriever:
             async with steps.take(Awaited.SEARCH, LONGEST_SEARCH, RetrievalUnavailable):
                 found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
                 asked = texts[-1] if is_about_both else query
-                hits = await self._ranked(asked, found, steps, lexical_only=lexical_only, is_about_both=is_about_both)
+                ranked = self._ranked(asked, found, steps, lexical_only=lexical_only, is_about_both=is_about_both)
+                hits = _distinct(await ranked)
                 has_documents = bool(hits) or await self._has_documents(scope)
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
@@ -194,6 +195,14 @@ class HybridRetriever:
         calibration = self.embedder.calibration
         cosines = ((each.passage, each.best[0] if is_about_both else max(each.alone, each.dense)) for each in ranked)
         return [Hit(passage, calibration.relevance(cosine)) for passage, cosine in cosines]
+
+
+def _distinct(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Leave out what says the same under the same heading, since two sources hold the same page; the better stays."""
+    found: dict[tuple[str, str], Hit] = {}
+    for hit in hits:
+        found.setdefault((hit.passage.heading, hit.passage.text), hit)
+    return [*found.values()]
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeAlias
 
 from core.model.question import Scope
@@ -15,7 +16,11 @@ Vector: TypeAlias = Sequence[float]
 
 
 class Document(Value):
-    """One page of a source as Markdown; headings may name their own anchor with a trailing `{#anchor}`."""
+    """One page of a source as Markdown; headings may name their own anchor with a trailing `{#anchor}`.
+
+    With a `stamp`, its source can tell later, without reading the page, that it is still the same. `name` is what the
+    operator knows it by, such as the path of its file.
+    """
 
     source: str
     url: str
@@ -23,6 +28,22 @@ class Document(Value):
     text: str
     chapter: str = ""
     opens_at: datetime | None = None
+    stamp: str = ""
+    name: str = ""
+
+
+class Unchanged(Value):
+    """A page that bears the stamp that it bore before, so that it was not read."""
+
+    url: str
+    name: str = ""
+
+
+class LeftOut(Value):
+    """Something in a source that is not read, or holds nothing to read; *why* is a word or two to count it by."""
+
+    name: str
+    why: str
 
 
 class Audience(Value):
@@ -36,11 +57,62 @@ class Audience(Value):
         return self.everyone or not self.communities.isdisjoint(readers)
 
 
+class Unreadable(Value):
+    """Something in a source that could not be read, and why, in words for the person who runs the bot.
+
+    With its `url` known, what was read of the page before is kept.
+    """
+
+    name: str
+    reason: str
+    url: str = ""
+
+
+class SourceKind(StrEnum):
+    """What is read: the files under a path."""
+
+    FOLDER = "folder"
+
+
+class Origin(Value):
+    """Where the pages of a source come from, and where they are published; what it is read by itself, if ever.
+
+    `every` is in seconds; with 0 it is read only when somebody says so.
+    """
+
+    kind: SourceKind
+    address: str
+    base_url: str = ""
+    every: int = 0
+
+
+class SyncReport(Value):
+    """What came of reading a source, the last time that it could be read to its end: `read_at`, if ever.
+
+    `problem` says why it could not be read when that was last `tried_at`; the counts are then those of before.
+    """
+
+    tried_at: datetime
+    read_at: datetime | None = None
+    pages: int = 0
+    skipped: int = 0
+    failed: int = 0
+    failures: tuple[Unreadable, ...] = ()
+    problem: str = ""
+
+
 class SourceRecord(Value):
     """What is known of a source; without an `audience` it belongs to the first community that was allowed."""
 
     name: str
     audience: Audience | None = None
+    origin: Origin | None = None
+    last: SyncReport | None = None
+
+    def updated(self, news: SourceRecord) -> SourceRecord:
+        """Return it with what the *news* say; what they leave open stays."""
+        said = {name: value for name in type(self).model_fields if (value := getattr(news, name)) is not None}
+        return self.model_copy(update=said)
 
 
 class Readership(Value):
@@ -51,17 +123,6 @@ class Readership(Value):
 
     communities: frozenset[WorkspaceRef] = frozenset()
     has_strangers: bool = False
-
-
-class Unreadable(Value):
-    """Something in a source that could not be read, and why, in words for the person who runs the bot.
-
-    With its `url` known, what was read of the page before is kept.
-    """
-
-    name: str
-    reason: str
-    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from core.ports.community import CommunityStore, PolicyStore, Quota, VoteStore
 from core.ports.services import (
+    NOTHING_SEEN,
     Catalogue,
     ChatModel,
     ChatSurface,
     DocumentSource,
     Embedder,
+    Found,
     Membership,
     PassageIndex,
     Reranker,

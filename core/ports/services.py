@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
-from typing import Protocol
+from types import MappingProxyType
+from typing import Protocol, TypeAlias
 
 from core.model import (
     EVERYTHING,
@@ -15,6 +16,7 @@ from core.model import (
     Document,
     EmbeddedPassage,
     IndexQuery,
+    LeftOut,
     ModelTurn,
     Outline,
     Passage,
@@ -28,6 +30,7 @@ from core.model import (
     SourceRecord,
     TextDelta,
     ToolSpec,
+    Unchanged,
     Unreadable,
     Vector,
     Waiting,
@@ -35,9 +38,17 @@ from core.model import (
     WorkspaceRef,
 )
 
+Found: TypeAlias = Document | Unchanged | LeftOut | Unreadable
+"""What a source yields for each thing that is there."""
+NOTHING_SEEN: Mapping[str, str] = MappingProxyType({})
+
 
 class DocumentSource(Protocol):
-    """Somewhere documents come from. Raises `InvalidInput` where there is nothing at its place."""
+    """Somewhere documents come from.
+
+    Raises `InvalidInput` where there is nothing at its place, and `SourceUnavailable` where it does not answer: then
+    nobody knows which of its pages have gone.
+    """
 
     @property
     def name(self) -> str:
@@ -48,8 +59,11 @@ class DocumentSource(Protocol):
         """Count what `documents` will yield at most, for a progress bar; None if nobody can know."""
         ...
 
-    def documents(self) -> AsyncIterator[Document | Unreadable]:
-        """Read every page, in a stable order; what cannot be read is reported and does not stop the rest."""
+    def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+        """Read every page, in a stable order; what cannot be read is reported and does not stop the rest.
+
+        A page that still bears the stamp under which it was *seen*, by its address, is `Unchanged`, and is not read.
+        """
         ...
 
 
@@ -90,8 +104,19 @@ class PassageIndex(Catalogue, Protocol):
         """Return the content hash of each page of *source* that is complete, by URL."""
         ...
 
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Have the passages of a page bear another content hash; nothing else of them changes."""
+        ...
+
     async def record(self, record: SourceRecord) -> None:
-        """Write down what is known of a source, in the place of what was; its passages stay as they are."""
+        """Write down what the record says of a source; what it leaves open stays, and so do the passages.
+
+        What two write at once of the same source is kept of both, unless they say the same thing of it.
+        """
+        ...
+
+    async def remove(self, source: str) -> int:
+        """Remove the passages of a source, and then what is recorded of it; return how many pages it had."""
         ...
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
-from adapters.qdrant.edge import APART, MOST, OLD, SHARD, TIDIED
+from adapters.qdrant.edge import APART, MOST
+from adapters.qdrant.shard import OLD, SHARD, TIDIED
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage

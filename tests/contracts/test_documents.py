@@ -10,7 +10,7 @@ import pytest
 
 from adapters.documents.folder import Folder
 from core.model import Document, Unreadable
-from core.ports import DocumentSource
+from core.ports import DocumentSource, Found
 
 Shelf = Callable[[Mapping[str, bytes]], DocumentSource]
 
@@ -40,7 +40,7 @@ def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Shelf:
     return lambda pages: SOURCES[request.param](pages, tmp_path)
 
 
-async def everything(source: DocumentSource) -> list[Document | Unreadable]:
+async def everything(source: DocumentSource) -> list[Found]:
     """Read a source to its end."""
     return [item async for item in source.documents()]
 

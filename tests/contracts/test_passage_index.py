@@ -13,7 +13,20 @@ import pytest
 from adapters.beside import Finding, Handshake, OwnerServer, reached
 from adapters.qdrant import EdgeIndex, ServerIndex
 from core.documents.chunking import embedding_text
-from core.model import Audience, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord, WorkspaceRef
+from core.model import (
+    Audience,
+    EmbeddedPassage,
+    IndexQuery,
+    Origin,
+    Outline,
+    Passage,
+    Scope,
+    SourceKind,
+    SourceRecord,
+    SyncReport,
+    Unreadable,
+    WorkspaceRef,
+)
 from core.ports import PassageIndex
 from tests.builders import passage
 from tests.fakes.embedder import HashEmbedder
@@ -297,6 +310,58 @@ async def test_what_is_recorded_of_a_source_stays_beside_its_passages(index: Pas
 
     assert await index.sources() == [SourceRecord(name="docs", audience=Audience(everyone=True)), shared]
     assert await find(index, "robots", scope=Scope(sources=("wiki",))) == ["Robots b, again."]
+
+
+ORIGIN = Origin(kind=SourceKind.FOLDER, address="/docs", base_url="https://docs.example")
+LAST = SyncReport(tried_at=RELEASE, pages=1, failed=1, failures=(Unreadable(name="a.pdf", reason="Locked."),))
+
+
+async def test_a_record_changes_only_what_the_next_one_says(index: PassageIndex) -> None:
+    """Who may read a source stays where somebody writes what came of reading it, in whatever order."""
+    audience = Audience(communities=frozenset([HERE]))
+    for record in (
+        SourceRecord(name="docs", origin=ORIGIN),
+        SourceRecord(name="wiki", audience=audience),
+        SourceRecord(name="docs", audience=audience),
+        SourceRecord(name="docs", last=LAST),
+    ):
+        await index.record(record)
+
+    assert await index.sources() == [
+        SourceRecord(name="docs", audience=audience, origin=ORIGIN, last=LAST),
+        SourceRecord(name="wiki", audience=audience),
+    ]
+
+
+async def test_a_source_that_is_removed_leaves_nothing(index: PassageIndex) -> None:
+    """Its passages cannot be found, it is not named, and who may read it is forgotten; others stay."""
+    await put(index, page("a", "Robots a.", "Robots aa."))
+    await put(index, page("c", "Robots c.", source="wiki"))
+    for name in ("docs", "wiki"):
+        await index.record(SourceRecord(name=name, audience=Audience(), origin=ORIGIN, last=LAST))
+
+    removed = [await index.remove("docs"), await index.remove("docs")]
+
+    assert (removed, await find(index, "robots")) == ([1, 0], ["Robots c."])
+    assert [record.name for record in await index.sources()] == ["wiki"]
+    await put(index, page("a", "Robots a."))
+    assert [record for record in await index.sources() if record.name == "docs"] == [SourceRecord(name="docs")]
+
+
+async def test_a_stamp_changes_nothing_but_the_hash(index: PassageIndex) -> None:
+    """The page stays complete, and what is found of it says the same; a page that is not there stays away."""
+    await put(index, page("a", "Robots act.", "They learn."))
+    await put(index, page("b", "Robots rest."))
+
+    await index.stamp("docs", "https://docs.example/a", "hash of a, stamped")
+    await index.stamp("docs", "https://docs.example/never", "hash")
+
+    assert await index.pages("docs") == {
+        "https://docs.example/a": "hash of a, stamped",
+        "https://docs.example/b": "hash of b",
+    }
+    found = await index.candidates(IndexQuery("robots", await EMBEDDER.embed_query("robots act")), limit=5)
+    assert {each.passage.content_hash for each in found} == {"hash of a, stamped", "hash of b"}
 
 
 async def test_sources_with_a_page_of_the_same_address_keep_their_own(index: PassageIndex) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.qdrant.edge import check_room
+from adapters.qdrant.shard import check_room
 from core.errors import RetrievalUnavailable
 from tests.fixtures.commands import Footnote, write_documents
 
@@ -58,6 +59,18 @@ def test_quiet_says_nothing_when_nothing_has_changed(footnote: Footnote, tmp_pat
     ended = footnote("ingest", str(documents), "--quiet")
 
     assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_quiet_tells_a_failure_once(footnote: Footnote, tmp_path: Path) -> None:
+    """What could not be read the last time either is no news; what can be read again is, and so is another reason."""
+    documents = write_documents(tmp_path / "zoo")
+    told: list[str] = []
+    for content in (b"no PDF", b"no PDF", EMPTY_PDF):
+        (documents / "scan.pdf").write_bytes(content)
+        told.append(footnote("ingest", str(documents), "--quiet", "--base-url", "https://zoo.example").err)
+
+    assert [text.count("scan.pdf") for text in told] == [1, 0, 1]
+    assert told[1] == ""
 
 
 @pytest.mark.promise("unreadable-files")
@@ -162,7 +175,10 @@ def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> 
 
     rest = fresh("ingest", str(documents))
 
-    assert (process.returncode, err) == (130, "Stopped.\n")
+    assert process.returncode == 130
+    assert re.fullmatch(
+        r"pages: stopped; [\d]+ pages? are done and kept, and the next time goes on from there.\nStopped.\n", err
+    )
     assert (rest.code, ", 0 failed" in rest.err) == (0, True)
     assert "40 unchanged" in fresh("ingest", str(documents)).err
 

@@ -1,4 +1,4 @@
-"""`footnote sources`: which documents there are, and who may read them."""
+"""`footnote sources`: which documents there are, where they come from, and who may read them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ async def _url(redis_url: str) -> AsyncGenerator[str]:
 
 
 def listed(footnote: Footnote, here: Here, **env: str) -> list[dict[str, object]]:
-    """Give the list as a program reads it."""
+    """Give the list as a program reads it, as far as it says who may read what."""
     ended = here(footnote, "sources", "list", "--json", **env)
     assert (ended.code, ended.err) == (0, "")
-    return json.loads(ended.out)["sources"]
+    kept = ("name", "pages", "is_shared", "everyone", "communities")
+    return [{key: found[key] for key in kept} for found in json.loads(ended.out)["sources"]]
 
 
 def zoo(*communities: str, is_shared: bool = True, everyone: bool = False) -> list[dict[str, object]]:
@@ -52,7 +53,10 @@ def test_who_may_read_a_source_is_said_and_listed(footnote: Footnote, here: Here
 
     assert found == [zoo(is_shared=False), zoo(OTHER, THIRD), zoo(everyone=True), zoo(), zoo(THIRD)]
     assert told == [f"{OTHER} and {THIRD}", "everybody", "nobody", THIRD]
-    assert [" ".join(line.split()) for line in table] == ["SOURCE pages who may read it", f"zoo 2 {THIRD}"]
+    assert [" ".join(line.split()) for line in table] == [
+        "SOURCE pages read skipped failed who may read it",
+        f"zoo 2 less than a minute ago 0 0 {THIRD}",
+    ]
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -64,7 +68,7 @@ def test_who_may_read_a_source_is_said_and_listed(footnote: Footnote, here: Here
         (("zoo", "--everyone", "--with", OTHER), WHO),
         (
             ("farm", "--everyone"),
-            "There is no source 'farm'. The sources are: zoo. Type footnote sources list to see who may read them.",
+            "There is no source 'farm'. The sources are: zoo.",
         ),
         (("zoo", "--with", "Cooks"), "'Cooks' is not a server or workspace"),
     ],
@@ -74,6 +78,104 @@ def test_what_is_shared_with_whom_has_to_be_said(
 ) -> None:
     """The sentence names the next step, and nothing is changed."""
     ended = here(footnote, "sources", "share", *words, REDIS_URL=url)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(said)
+    assert listed(footnote, here, REDIS_URL=url) == zoo(is_shared=False)
+
+
+def shown(here: Here, footnote: Footnote, **env: str) -> dict[str, str]:
+    """Give what is shown of the source `farm`, by the words in front of it."""
+    ended = here(footnote, "sources", "show", "farm", **env)
+    assert (ended.code, ended.err) == (0, "")
+    rows = (line.split("  ", 1) for line in ended.out.splitlines() if not line.startswith(" "))
+    return {row[0]: row[1].strip() for row in rows}
+
+
+@pytest.mark.promise("keeps-sources")
+def test_a_source_is_added_shown_brought_up_to_date_and_removed(
+    footnote: Footnote, here: Here, url: str, tmp_path: Path
+) -> None:
+    """It is known where it comes from; only what has changed is read, and what is removed cannot be found."""
+    farm = tmp_path / "farm"
+    farm.mkdir()
+    (farm / "goats.md").write_text("# Goats\n\nGoats eat thistles.\n")
+    (farm / "goat.png").write_bytes(b"")
+    env = {"REDIS_URL": url}
+    added = here(footnote, "sources", "add", str(farm), "--base-url", "https://farm.example", **env)
+    first = shown(here, footnote, **env)
+    (farm / "hens.md").write_text("# Hens\n\nHens eat corn.\n")
+    (farm / "cows.pdf").write_bytes(b"no PDF")
+    synced = here(footnote, "sources", "sync", "farm", **env)
+    facts = json.loads(here(footnote, "sources", "show", "farm", "--json", **env).out)
+    found = here(footnote, "ask", "What do goats eat?", "--json", **env)
+    removed = here(footnote, "sources", "remove", "farm", **env)
+    after = here(footnote, "ask", "What do goats eat?", "--json", **env)
+
+    assert added.err == (
+        "farm: 1 added, 0 changed, 0 unchanged, 0 removed, 0 failed (1 new passages)\n  1 skipped: 1 .png\n"
+    )
+    assert first == {
+        "source": "farm",
+        "from": f"{farm} (folder)",
+        "published at": "https://farm.example",
+        "holds": "1 page, 1 passage",
+        "who may read it": "the first community, once there is one",
+        "read": "less than a minute ago",
+        "skipped": "1",
+        "failed": "0",
+    }
+    assert synced.err.startswith("farm: 1 added, 0 changed, 1 unchanged, 0 removed, 1 failed (1 new passages)\n")
+    assert facts["origin"] == {
+        "kind": "folder",
+        "address": str(farm),
+        "base_url": "https://farm.example",
+        "every": 0,
+    }
+    assert ([each["name"] for each in facts["last"]["failures"]], facts["last"]["pages"]) == (["cows.pdf"], 2)
+    assert "https://farm.example/goats" in found.out
+    assert (removed.code, removed.out) == (0, "farm is removed, with 2 pages.\n")
+    assert "https://farm.example/goats" not in after.out
+    assert [each["name"] for each in listed(footnote, here, **env)] == ["zoo"]
+
+
+@pytest.mark.promise("empty-folder-keeps-index")
+def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
+    footnote: Footnote, here: Here, url: str, tmp_path: Path
+) -> None:
+    """It is a problem of that source, which is shown; others are brought up to date all the same."""
+    farm = tmp_path / "farm"
+    farm.mkdir()
+    (farm / "goats.md").write_text("# Goats\n\nGoats eat thistles.\n")
+    here(footnote, "sources", "add", str(farm), REDIS_URL=url)
+    (farm / "goats.md").unlink()
+    emptied = here(footnote, "sources", "sync", "farm", REDIS_URL=url)
+    farm.rmdir()
+    gone = here(footnote, "sources", "sync", REDIS_URL=url)
+    known = shown(here, footnote, REDIS_URL=url)
+
+    assert (emptied.code, gone.code) == (2, 2)
+    assert "To take out what was read before: footnote sources remove farm" in emptied.err
+    assert f"farm: There is no folder or file at '{farm}'" in gone.err
+    assert known["problem"].startswith("There is no folder or file")
+    assert (known["holds"], known["read"]) == ("1 page, 1 passage", "less than a minute ago (!)")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("add", "FOLDER", "--name", "zoo"), "There is a source 'zoo' already, from "),
+        (("add", "FOLDER/nowhere"), "There is no folder or file at "),
+        (("sync", "farm"), "There is no source 'farm'. The sources are: zoo."),
+        (("remove", "farm"), "There is no source 'farm'. The sources are: zoo."),
+        (("show", "farm"), "There is no source 'farm'. The sources are: zoo."),
+    ],
+)
+def test_what_cannot_be_done_with_a_source_is_told(
+    footnote: Footnote, here: Here, url: str, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    """And nothing of any other is changed."""
+    ended = here(footnote, "sources", *(word.replace("FOLDER", str(tmp_path)) for word in words), REDIS_URL=url)
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(said)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
-from core.model import Document, Unreadable
+from core.model import Document, Unchanged
+from core.ports import NOTHING_SEEN, Found
 
 
 class ListSource:
     """Gives the documents that it was made with, in their order; each run gives them again."""
 
-    def __init__(self, name: str, documents: Sequence[Document | Unreadable]) -> None:
+    def __init__(self, name: str, documents: Sequence[Found]) -> None:
         """Call the source *name*; documents keep the source that they name themselves."""
         self._name = name
         self._documents = documents
@@ -24,7 +25,11 @@ class ListSource:
         """Count the documents."""
         return len(self._documents)
 
-    async def documents(self) -> AsyncIterator[Document | Unreadable]:
-        """Give one document after the other."""
-        for document in self._documents:
-            yield document
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+        """Give one document after the other, unless its stamp was seen."""
+        for found in self._documents:
+            match found:
+                case Document(url=url, stamp=stamp) if stamp and seen.get(url) == stamp:
+                    yield Unchanged(url=url)
+                case _:
+                    yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from core.errors import RetrievalUnavailable
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord, Vector
@@ -82,10 +83,23 @@ class MemoryIndex:
         unknown = {source: SourceRecord(name=source) for source, _ in self._pages}
         return [record for _, record in sorted({**unknown, **self._records}.items())]
 
-    async def record(self, record: SourceRecord) -> None:
-        """Keep a record."""
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Change the hash of a page."""
         self._check()
-        self._records[record.name] = record
+        page = self._pages.get((source, url), ())
+        stamped = [replace(one, passage=replace(one.passage, content_hash=content_hash)) for one in page]
+        self._pages.update({(source, url): tuple(stamped)} if stamped else {})
+
+    async def record(self, record: SourceRecord) -> None:
+        """Keep what a record says."""
+        self._check()
+        self._records[record.name] = self._records.get(record.name, record).updated(record)
+
+    async def remove(self, source: str) -> int:
+        """Remove pages and record."""
+        removed = await self.prune(source, keep=())
+        self._records.pop(source, None)
+        return removed
 
     def _all(self) -> list[EmbeddedPassage]:
         return [one for page in self._pages.values() for one in page]

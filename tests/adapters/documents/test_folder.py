@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from adapters.documents.folder import READERS, Folder
+from core.documents.sections import read_page
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
 
 
 async def loaded(root: Path, base_url: str | None = "https://x.example") -> list[Document | Unreadable]:
-    """Read everything under *root*."""
-    return [item async for item in Folder(root, name="docs", base_url=base_url).documents()]
+    """Read everything under *root* that is meant to be read."""
+    found = [item async for item in Folder(root, name="docs", base_url=base_url).documents()]
+    return [item for item in found if isinstance(item, Document | Unreadable)]
 
 
 def write(root: Path, files: Mapping[str, str | bytes]) -> None:
@@ -37,7 +39,9 @@ async def test_a_page_becomes_a_document_with_all_its_fields(tmp_path: Path) -> 
     front = "---\ntitle: First steps\nopens_at: 2027-01-31\n---\n"
     write(tmp_path, {"module-1/01-first.md": f"{front}# Start\r\n\r\nText\x07 here.\n"})
 
-    assert await loaded(tmp_path) == [
+    [page] = await loaded(tmp_path)
+    assert isinstance(page, Document)
+    assert [page.model_copy(update={"stamp": ""}), len(page.stamp)] == [
         Document(
             source="docs",
             url="https://x.example/module-1/first",
@@ -45,7 +49,9 @@ async def test_a_page_becomes_a_document_with_all_its_fields(tmp_path: Path) -> 
             text="# Start\n\nText here.\n",
             chapter="module-1",
             opens_at=datetime(2027, 1, 31, tzinfo=UTC),
-        )
+            name="module-1/01-first.md",
+        ),
+        32,
     ]
 
 
@@ -278,3 +284,17 @@ async def test_all_lessons_of_the_course_are_read(shared_data: Path) -> None:
 
     assert len(items) == 325
     assert sorted({item.chapter for item in items}) == [f"module{number:02}" for number in range(1, 11)]
+
+
+async def test_plain_text_has_no_headings(tmp_path: Path) -> None:
+    """A prompt, a ruler and a tag are words; a listing between marks stays as it is."""
+    text = "Type:\n\n# ls\n\nTitle\n=====\n\n<b>bold\n\n```sh\n# ls\n```\n\n-----\n#hash"
+    write(tmp_path, {"a.txt": text})
+
+    [page] = await loaded(tmp_path)
+
+    assert isinstance(page, Document)
+    assert page.text == text.replace("\n# ls\n\nT", "\n\\# ls\n\nT").replace("=====", "\\=====").replace(
+        "<b>", "\\<b>"
+    ).replace("-----", "\\-----")
+    assert [section.anchor for section in read_page(page.text, page.title).sections] == [""]

@@ -104,3 +104,34 @@ def test_a_page_in_no_known_encoding_is_refused() -> None:
 def test_an_empty_page_has_no_text() -> None:
     """What that means is for the caller to say."""
     assert read(b"").text == ""
+
+
+def test_what_an_api_reference_describes_is_a_section() -> None:
+    """A function is cited by its own anchor, with its signature below; a term without one stays a bold line."""
+    page = read(
+        b'<main><h1 id="m">functools</h1><p>Tools.</p><dl class="py function"><dt class="sig sig-object py" '
+        b'id="functools.lru_cache"><em class="property">@</em><span class="sig-prename descclassname">functools.</span>'
+        b'<span class="sig-name descname">lru_cache</span>(<em>maxsize=128</em>)<a class="viewcode-link">[source]</a>'
+        b'<a class="headerlink" href="#functools.lru_cache">\xc2\xb6</a></dt><dd><p>Keeps calls.</p></dd></dl>'
+        b'<dl><dt id="git-add--n">-n</dt><dd><p>Dry run.</p></dd><dt>plain</dt><dd>Words.</dd></dl></main>'
+    )
+
+    assert page.text == dedent("""\
+        # functools {#m}
+
+        Tools.
+
+        ###### functools.lru_cache {#functools.lru_cache}
+
+        `@functools.lru_cache(maxsize=128)`
+
+        Keeps calls.
+
+        ###### -n {#git-add--n}
+
+        Dry run.
+
+        **plain**
+
+        Words.
+    """)

@@ -73,6 +73,8 @@ async def read(folder: Path, files: dict[str, bytes], limits: ReadingLimits) -> 
             case Unreadable():
                 assert item.url == f"https://x.example/{item.name}"  # so that what was known of it is kept
                 found[item.name] = item.reason
+            case _:
+                pass
     return found
 
 
@@ -105,7 +107,7 @@ async def test_a_file_that_ends_the_reader_is_named(tmp_path: Path) -> None:
     """As by a mistake in a library that is not written in Python; the next file has a new reader."""
     (tmp_path / "a.txt").write_text("first")
     reading = ReadingProcess(DEFAULT_LIMITS)
-    request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0)
+    request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0, str(tmp_path))
     first = await reading.read(request)
 
     with pytest.raises(NotReadable) as refused:
@@ -124,7 +126,7 @@ async def test_a_file_that_never_ends_is_given_up(tmp_path: Path) -> None:
     reading = ReadingProcess(DEFAULT_LIMITS)
 
     with pytest.raises(NotReadable) as refused:
-        await reading.read(ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 0.3))
+        await reading.read(ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 0.3, str(tmp_path)))
 
     assert str(refused.value) == TOO_SLOW.format(0.3)
 
@@ -142,7 +144,7 @@ async def test_a_reader_that_did_not_start_is_started_anew(tmp_path: Path, monke
     """Nothing is left of the one before, so the next file is not blamed either."""
     (tmp_path / "a.txt").write_text("first")
     reading = ReadingProcess(DEFAULT_LIMITS)
-    request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0)
+    request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0, str(tmp_path))
     with monkeypatch.context() as wrong:
         wrong.setenv("PYTHONHOME", str(tmp_path / "nowhere"))
         for _ in range(2):

@@ -9,13 +9,14 @@ from typing import Any
 
 import pypdfium2
 import pytest
+import typst
 
 from adapters.documents import notebook, pdf
 from adapters.documents.folder import Folder
 from adapters.documents.page import NotReadable
 from core.model import Document
 
-PAGE_HEADING = re.compile(r"^## Page \d+ \{#page=\d+\}$", re.MULTILINE)
+PAGE_HEADING = re.compile(r"^#+ (.*) \{#page=\d+\}$", re.MULTILINE)
 PASSWORD = b"""%PDF-1.4
 1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj
 2 0 obj <</Type /Pages /Kids [] /Count 0>> endobj
@@ -37,6 +38,18 @@ def sentences(lesson: Path) -> list[str]:
     return [sentence for part in paragraphs for sentence in re.split(r"(?<=[.!?])\s", part) if len(sentence) > 20]
 
 
+def without_page_breaks(text: str) -> str:
+    """Take out the headings under which a section goes on on its next page, or a page has no section."""
+    seen = {"Page 1"}
+
+    def first(match: re.Match[str]) -> str:
+        is_again = match[1] in seen or match[1].startswith("Page ")
+        seen.add(match[1])
+        return "" if is_again else match[1]
+
+    return PAGE_HEADING.sub(first, text)
+
+
 async def documents(folder: Path) -> dict[str, Document]:
     """Read a folder, by name of file."""
     items = [item async for item in Folder(folder, name="made", base_url="https://x.example").documents()]
@@ -53,7 +66,7 @@ async def test_every_sentence_of_a_lesson_is_found_in_the_file_made_of_it(
 
     for lesson in lessons:
         expected = sentences(lesson)
-        text = letters(PAGE_HEADING.sub("", found[f"{lesson.stem}.{kind}"].text))
+        text = letters(without_page_breaks(found[f"{lesson.stem}.{kind}"].text))
         assert len(expected) > 20
         assert [sentence for sentence in expected if letters(sentence) not in text] == []
 
@@ -65,10 +78,51 @@ async def test_titles_and_anchors_fit_the_kind(made: Path) -> None:
 
     assert found["lesson05_twin_state.pdf"].title == title.replace("’", "'")
     assert found["lesson05_twin_state.docx"].title == title
-    assert "## Page 2 {#page=2}" in found["lesson05_twin_state.pdf"].text
+    assert "### 1. Why This Matters {#page=1}" in found["lesson05_twin_state.pdf"].text
     assert "## 1. Why This Matters {#1.-Why-This-Matters}" in found["lesson05_twin_state.ipynb"].text
     assert "\n## 1. Why This Matters\n" in found["lesson05_twin_state.docx"].text
     assert "{#why-this-matters}" in found["lesson05_twin_state.html"].text
+
+
+BOOK = """
+#outline()
+#pagebreak()
+= Robots
+Robots act in the world.
+== Grippers
+Grippers hold fruit.
+#pagebreak()
+They let go of it too.
+= Wheels
+Wheels turn.
+"""
+
+
+def test_the_outline_of_a_pdf_gives_its_sections(tmp_path: Path) -> None:
+    """Each leads to its page, and goes on on the next one; the table of contents is not quoted."""
+    (tmp_path / "book.typ").write_text(BOOK.replace("#outline()", "#outline()\n" + "= A\n= B\n= C\n= D\n"))
+
+    page = pdf.read(typst.compile(tmp_path / "book.typ"))
+
+    assert page.text.split("\n\n") == [
+        "## Robots {#page=2}",
+        "Robots act in the world.",
+        "### Grippers {#page=2}",
+        "Grippers hold fruit.",
+        "### Grippers {#page=3}",
+        "They let go of it too.",
+        "## Wheels {#page=3}",
+        "Wheels turn.\n",
+    ]
+
+
+def test_a_pdf_without_an_outline_has_its_pages(tmp_path: Path) -> None:
+    """Each under its number."""
+    (tmp_path / "book.typ").write_text("Robots act.\n#pagebreak()\nWheels turn.")
+
+    page = pdf.read(typst.compile(tmp_path / "book.typ"))
+
+    assert page.text == "## Page 1 {#page=1}\n\nRobots act.\n\n## Page 2 {#page=2}\n\nWheels turn.\n"
 
 
 def test_a_pdf_without_text_asks_for_text_recognition(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from qdrant_client import models
 
-from adapters.qdrant.edge import open_shard
 from adapters.qdrant.points import Label
+from adapters.qdrant.shard import open_shard
 from core.errors import Misconfigured, RetrievalUnavailable
 from tests.adapters.qdrant.shelf import EMBEDDER, opened, page, put, texts
 from tests.servers.qdrant import QdrantServer

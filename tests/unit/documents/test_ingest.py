@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 
 from core.documents.ingest import Ingestion, Outcome, PageDone, Step, Summary
 from core.errors import EmbeddingUnavailable, RetrievalUnavailable
-from core.model import Document, Unreadable
+from core.model import Document, LeftOut, Unreadable
+from core.ports import NOTHING_SEEN, Found
 from tests.fakes.documents import ListSource
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
@@ -24,7 +25,7 @@ def url(name: str) -> str:
     return f"https://docs.example/{name}"
 
 
-async def ingest(index: MemoryIndex, *found: Document | Unreadable, embedder: HashEmbedder | None = None) -> list[Step]:
+async def ingest(index: MemoryIndex, *found: Found, embedder: HashEmbedder | None = None) -> list[Step]:
     """Run once over the source `docs` and give every step."""
     ingestion = Ingestion(index, embedder or HashEmbedder())
     return [step async for step in ingestion.run(ListSource("docs", found))]
@@ -78,6 +79,54 @@ async def test_another_embedder_or_limit_does_every_page_again() -> None:
 
     assert index.writes == [url("a")] * 3
     assert steps[-1] == Summary(changed=1, passages=1)
+
+
+def stamped(name: str, stamp: str, text: str = "Robots act.") -> Document:
+    """A page whose source knows it again by a stamp."""
+    return page(name, text).model_copy(update={"stamp": stamp, "name": f"{name}.md"})
+
+
+@pytest.mark.promise("incremental")
+async def test_a_page_that_bears_its_stamp_is_not_read_again() -> None:
+    """Where only the stamp has changed the page is read, and not embedded; the next time its new stamp counts."""
+    index, embedder = MemoryIndex(), HashEmbedder()
+    runs = [
+        await ingest(index, stamped("a", stamp), page("b"), embedder=embedder) for stamp in ("one", "one", "two", "two")
+    ]
+    marks = await index.pages("docs")
+
+    assert [run[-1] for run in runs] == [Summary(added=2, passages=2), *[Summary(unchanged=2)] * 3]
+    assert index.writes == [url("a"), url("b")]
+    assert (marks[url("a")].endswith(":two"), " " in marks[url("b")]) == (True, False)
+
+
+async def test_a_stamp_counts_only_for_what_is_cut_and_embedded_in_the_same_way() -> None:
+    """Another limit does the page again, whatever its source knows of it."""
+    index = MemoryIndex()
+    await ingest(index, stamped("a", "one"))
+
+    source = ListSource("docs", [stamped("a", "one")])
+    steps = [step async for step in Ingestion(index, HashEmbedder(), limit=50).run(source)]
+
+    assert steps[-1] == Summary(changed=1, passages=1)
+
+
+async def test_what_was_stored_before_there_were_stamps_is_not_embedded_again() -> None:
+    """It gets its stamp instead."""
+    index = MemoryIndex()
+    await ingest(index, page("a"))
+
+    steps = await ingest(index, stamped("a", "one"))
+
+    assert (steps[-1], index.writes) == (Summary(unchanged=1), [url("a")])
+    assert (await index.pages("docs"))[url("a")].endswith(":one")
+
+
+async def test_a_failure_names_the_file() -> None:
+    """Not the title, which nobody can look for."""
+    steps = await ingest(MemoryIndex(), page("a"), stamped("a", "two", "Other."))
+
+    assert [step.name for step in steps if isinstance(step, Unreadable)] == ["a.md"]
 
 
 async def test_a_second_page_at_the_same_address_is_reported() -> None:
@@ -136,8 +185,8 @@ async def test_a_page_without_text_is_reported_and_goes() -> None:
 
     steps = await ingest(index, page("a"), page("b", "<!-- later -->"))
 
-    failed = Unreadable(name=f"b ({url('b')})", reason="It holds no text.", url=url("b"))
-    assert steps[1:] == [failed, Summary(unchanged=1, removed=1, failed=(failed,))]
+    skipped = LeftOut(name=f"b ({url('b')})", why="without text")
+    assert steps[1:] == [skipped, Summary(unchanged=1, removed=1, skipped={"without text": 1})]
     assert set(await index.pages("docs")) == {url("a")}
 
 
@@ -162,7 +211,7 @@ async def test_a_run_that_is_broken_off_is_continued() -> None:
     class Failing(ListSource):
         """Breaks the embedder behind the first page."""
 
-        async def documents(self) -> AsyncIterator[Document | Unreadable]:
+        async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
             yield page("a")
             embedder.fails = True
             yield page("b")

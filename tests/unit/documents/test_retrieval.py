@@ -72,6 +72,14 @@ class ScriptedIndex:
         """Nothing is written here."""
         raise NotImplementedError
 
+    async def stamp(self, source: str, url: str, content_hash: str) -> None:
+        """Nothing is written here either."""
+        raise NotImplementedError
+
+    async def remove(self, source: str) -> int:
+        """Nothing is taken out."""
+        raise NotImplementedError
+
 
 class ListReranker:
     """Gives the scores that belong to the passages' ids, and keeps what it was asked."""
@@ -101,6 +109,16 @@ async def search(found: Mapping[str, Sequence[Candidate]], *, reranker: Reranker
     earlier = next((text.partition("\n")[0] for text in found if "\n" in text), "")
     retriever = HybridRetriever(HashEmbedder(), ScriptedIndex(found), clock=Clock(), reranker=reranker)
     return await retriever.search("q", limit=5, scope=Scope(), earlier=earlier)
+
+
+async def test_what_two_sources_hold_is_found_once() -> None:
+    """The better one of each passage stays, and what says something else under the same heading."""
+    texts = (("Same.", "a", 0.5), ("Same.", "b", 0.9), ("Other.", "c", 0.4))
+    found = [Candidate(passage(text, url=f"https://docs.example/{name}"), dense, 1.0) for text, name, dense in texts]
+
+    result = await search({"q": found})
+
+    assert [letter for letter, _ in scores(result)] == ["b", "c"]
 
 
 @pytest.mark.promise("abstains")

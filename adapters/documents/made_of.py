@@ -1,0 +1,203 @@
+"""What a page is made of beside its own file, such as what it includes, and a stamp of all that."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from adapters.documents.page import NotReadable, decode
+
+INCLUDE = re.compile(
+    r"^([ \t]*)\.\. (include|literalinclude)::[ \t]+(\S[^\n]*)\n?((?:\1[ \t]+:[\w-]+:[^\n]*(?:\n|\Z))*)", re.MULTILINE
+)
+OPTION = re.compile(r":([\w-]+):[ \t]*([^\n]*)")
+SETTINGS = "conf.py"
+LARGEST, LONGEST, DEEPEST, MOST = 2_000_000, 5_000_000, 8, 200
+"""Bytes of an included file and characters of all, how deep files may include each other, and how many may."""
+LANGUAGES = {".py": "python", ".cpp": "c++", ".hpp": "c++", ".c": "c", ".yaml": "yaml", ".xml": "xml", ".sh": "bash"}
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """Where a page stands: its file, and the folder out of which nothing is read."""
+
+    path: Path
+    root: Path
+
+    def beside(self, named: str) -> Path | None:
+        """Return the file that a page names, from its own folder or from the root; None for one that is not inside."""
+        with suppress(OSError, ValueError, RuntimeError):
+            start = self.root if named.startswith("/") else self.path.parent
+            found = (start / named.strip().lstrip("/")).resolve()
+            if found.is_relative_to(self.root.resolve()) and found.is_file() and found.stat().st_size <= LARGEST:
+                return found
+        return None
+
+    @property
+    def settings(self) -> Path | None:
+        """The nearest `conf.py` above the page."""
+        root = self.root.resolve()
+        for folder in self.path.resolve().parents:
+            if not folder.is_relative_to(root):
+                return None
+            if (folder / SETTINGS).is_file():
+                return folder / SETTINGS
+        return None
+
+
+def parts(place: PageFile) -> tuple[Path, ...]:
+    """Return all files but its own that a page is made of, sorted."""
+    found: dict[Path, None] = dict.fromkeys([place.settings] if place.settings else [])
+    waiting = [place]
+    while waiting and len(found) < MOST:
+        page = waiting.pop()
+        for match in INCLUDE.finditer(_text(page.path)):
+            path = page.beside(match[3])
+            if path is not None and path not in found:
+                found[path] = None
+                waiting += [replace(page, path=path)] if match[2] == "include" else []
+    return tuple(sorted(found))
+
+
+def expanded(text: str, place: PageFile) -> str:
+    """Return a page with what it includes, and with the words that its settings name."""
+    settings = _literals(_text(place.settings) if place.settings else "")
+    given: Any = settings.get("macros")
+    macros: dict[str, str] = {}
+    if isinstance(given, dict):
+        macros = {str(name): str(value) for name, value in given.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - whatever it holds
+    whole = "".join(_pieces(text, place, [LONGEST], 0))
+    if macros:
+        names = "|".join(map(re.escape, sorted(macros, key=len, reverse=True)))
+        whole = re.sub(rf"\{{({names})\}}", lambda match: macros[match[1]], whole)
+    around = [value for name in ("rst_prolog", "rst_epilog") if isinstance(value := settings.get(name), str)]
+    named = "".join(
+        f"\n\n.. |{name}| replace:: {settings[name]}"
+        for name in ("release", "version")
+        if isinstance(settings.get(name), str) and f"|{name}|" in whole
+    )
+    return "\n\n".join([whole, *around]) + named
+
+
+def _pieces(text: str, place: PageFile, room: list[int], depth: int) -> Iterator[str]:
+    """Yield a text with the text of others in the place of what names them; *room* shrinks with each."""
+    at = 0
+    for match in INCLUDE.finditer(text):
+        path = place.beside(match[3]) if depth < DEEPEST else None
+        included = _text(path) if path else ""
+        if path is None or not included or len(included) > room[0]:
+            continue
+        room[0] -= len(included)
+        options: dict[str, str] = dict(OPTION.findall(match[4]))
+        included = _chosen(included, options)
+        is_code = match[2] == "literalinclude" or "literal" in options or "code" in options
+        if is_code:
+            language = options.get("language") or options.get("code") or LANGUAGES.get(path.suffix, "")
+            included = f".. code-block:: {language}\n\n" + _indented(included, "   ")
+        else:
+            included = "".join(_pieces(included, replace(place, path=path), room, depth + 1))
+        yield text[at : match.start()]
+        yield "\n" + _indented(included, match[1]) + "\n\n"
+        at = match.end()
+    yield text[at:]
+
+
+def _chosen(text: str, options: Mapping[str, str]) -> str:
+    """Return the part of a text that the options of a directive choose."""
+    lines = text.split("\n")
+    if "lines" in options:
+        lines = [lines[number] for number in _numbers(options["lines"], len(lines))]
+    text = "\n".join(lines)
+    if (start := options.get("start-after")) and start in text:
+        text = text.partition(start)[2]
+    if (end := options.get("end-before")) and end in text:
+        text = text.partition(end)[0]
+    return text.strip("\n")
+
+
+def _numbers(said: str, count: int) -> list[int]:
+    """Return the lines that are meant by `1-3, 7-`, from 0 on."""
+    found: list[int] = []
+    for part in said.split(","):
+        first, dash, last = part.strip().partition("-")
+        with suppress(ValueError):
+            start = int(first or 1)
+            end = int(last or count) if dash else start
+            found += range(max(start, 1) - 1, min(end, count))
+    return found[:count]
+
+
+def _indented(text: str, by: str) -> str:
+    return "\n".join(f"{by}{line}" if line.strip() else "" for line in text.split("\n"))
+
+
+def _text(path: Path) -> str:
+    with suppress(OSError, NotReadable):
+        if path.stat().st_size <= LARGEST:
+            return decode(path.read_bytes())
+    return ""
+
+
+def _literals(program: str) -> Mapping[str, Any]:
+    """Return what a program assigns to names at its top, as far as it is written out there; nothing of it is run."""
+    found: dict[str, Any] = {}
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        for statement in ast.parse(program).body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    with suppress(ValueError, TypeError, SyntaxError):
+                        found[name] = ast.literal_eval(value)
+                case _:
+                    pass
+    return found
+
+
+LIBRARIES = (
+    "beautifulsoup4",
+    "docutils",
+    "mammoth",
+    "markdown-it-py",
+    "markdownify",
+    "pypdfium2",
+    "pyyaml",
+    "selectolax",
+)
+LARGEST_FILE = 100_000_000  # bytes: larger ones are not read either
+
+
+def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
+    """Return the stamp of a file, of which the reader also *depends_on* some words; nothing for one without.
+
+    It is made before the file is read: where that changes in between, the next stamp differs.
+    """
+    digest = hashlib.sha256("\n".join((_readers(), *depends_on)).encode())
+    with suppress(OSError):
+        if path.stat().st_size > LARGEST_FILE:
+            return ""
+        others = parts(PageFile(path, root)) if path.suffix.lower() == ".rst" else ()
+        for each in (path, *others):
+            content = each.read_bytes()
+            digest.update(f"\n{each} {len(content)}\n".encode() if each != path else b"\n")
+            digest.update(content)
+        return digest.hexdigest()[:32]
+    return ""
+
+
+@cache
+def _readers() -> str:
+    """Return a fingerprint of what reads files: our own code, and the libraries that it calls."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            digest.update(f"{name} {version(name)}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,124 @@
+"""Keeps the sources: reads each from where it comes from, and writes down beside its passages what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from core.documents.ingest import Ingestion, PageDone, Step, Summary
+from core.errors import InvalidInput, Misconfigured, SourceUnavailable
+from core.messages.wording import listed
+from core.model import Origin, SourceRecord, SyncReport, Unreadable
+from core.ports import DocumentSource, PassageIndex
+
+Opener: TypeAlias = Callable[[str, Origin], DocumentSource]
+"""Makes a source of a name and where it comes from."""
+
+SHOWN_FAILURES = 20
+LONGEST_REASON = 300  # characters
+NO_SOURCES = "There are no documents yet. Read some first: footnote ingest FOLDER"
+UNKNOWN = "There is no source {!r}. The sources are: {}."
+NOTHING_READ = "Nothing in it could be read, so nothing was changed."
+REMOVED = "{!r} was removed while it was read, so nothing of it is kept."
+NO_ORIGIN = (
+    "Nobody knows where {!r} comes from: it was read by an earlier version. Read it again: footnote ingest FOLDER"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """All sources of an index."""
+
+    index: PassageIndex
+    ingestion: Ingestion
+    opened: Opener
+    now: Callable[[], datetime]
+
+    async def records(self) -> Sequence[SourceRecord]:
+        """Return what is known of each source. Raises `RetrievalUnavailable`."""
+        return await self.index.sources()
+
+    async def find(self, name: str) -> SourceRecord:
+        """Return what is known of a source. Raises `InvalidInput` where there is none of that name."""
+        records = {record.name: record for record in await self.records()}
+        if name not in records:
+            raise InvalidInput(UNKNOWN.format(name, listed([*records])) if records else NO_SOURCES, field="name")
+        return records[name]
+
+    async def add(self, name: str, origin: Origin) -> SourceRecord:
+        """Write down where a source comes from; one that came from elsewhere comes from there from now on."""
+        await self.index.record(SourceRecord(name=name, origin=origin))
+        return await self.find(name)
+
+    async def remove(self, name: str) -> int:
+        """Take a source out at once, with its passages; return how many pages it had. Raises `InvalidInput`."""
+        await self.find(name)
+        return await self.index.remove(name)
+
+    async def read(self, name: str, origin: Origin) -> AsyncIterator[Step]:
+        """Read what is there, which becomes a source of that name once there is anything; yield as `sync` does."""
+        known = next((record for record in await self.records() if record.name == name), SourceRecord(name=name))
+        if (before := known.origin) and (before.kind, before.address) == (origin.kind, origin.address):
+            origin = origin.model_copy(update={"every": before.every})
+        async for step in self._read(known, origin):
+            yield step
+
+    async def sync(self, name: str) -> AsyncIterator[Step]:
+        """Bring a source up to date; yield each page as it is done, then the summary.
+
+        Raises `InvalidInput` where nothing is at its place any more, or nobody knows where that is, and
+        `SourceUnavailable` where it does not answer; both are written down, and nothing is removed. Raises
+        `RetrievalUnavailable` and `EmbeddingUnavailable` too.
+        """
+        known = await self.find(name)
+        if known.origin is None:
+            raise InvalidInput(NO_ORIGIN.format(name), field="source")
+        async for step in self._read(known, known.origin):
+            yield step
+
+    async def _read(self, known: SourceRecord, origin: Origin) -> AsyncIterator[Step]:
+        name, is_noted = known.name, False
+        try:
+            async for step in self.ingestion.run(self.opened(name, origin)):
+                if not is_noted:
+                    is_noted = True
+                    if origin != known.origin:
+                        await self.index.record(SourceRecord(name=name, origin=origin))
+                if isinstance(step, Summary):
+                    await self._note(known, self._report(known, step))
+                elif isinstance(step, PageDone) and step.passages:
+                    await self._check(name)
+                yield step
+        except (InvalidInput, SourceUnavailable, Misconfigured) as error:
+            await self._note(known, self._failed(known, str(error)))
+            raise
+
+    async def _note(self, known: SourceRecord, report: SyncReport) -> None:
+        """Write a report, unless there is no such source: because it was never read, or was just removed."""
+        if any(record.name == known.name and record.origin for record in await self.records()):
+            await self.index.record(SourceRecord(name=known.name, last=report))
+
+    async def _check(self, name: str) -> None:
+        """Undo what came into a source that was removed meanwhile: without its record, others might read it."""
+        if not any(record.name == name and record.origin for record in await self.records()):
+            await self.index.remove(name)
+            raise InvalidInput(REMOVED.format(name), field="source")
+
+    def _report(self, known: SourceRecord, summary: Summary) -> SyncReport:
+        shown = tuple(map(_shortened, summary.failed[:SHOWN_FAILURES]))
+        found = {"failed": len(summary.failed), "failures": shown, "skipped": sum(summary.skipped.values())}
+        if not summary.pages:
+            return self._failed(known, NOTHING_READ).model_copy(update=found)
+        now = self.now()
+        return SyncReport.model_validate({"tried_at": now, "read_at": now, "pages": summary.pages, **found})
+
+    def _failed(self, known: SourceRecord, problem: str) -> SyncReport:
+        failed = {"tried_at": self.now(), "problem": problem[:LONGEST_REASON]}
+        return (known.last or SyncReport(tried_at=self.now())).model_copy(update=failed)
+
+
+def _shortened(failed: Unreadable) -> Unreadable:
+    cut = {name: value[:LONGEST_REASON] for name, value in failed.model_dump().items()}
+    return failed.model_copy(update=cut)
