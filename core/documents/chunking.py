@@ -93,7 +93,8 @@ class BlockSplitter:
                 return self.split_text("".join(child.content for child in block.children) or block.content)
 
     def _cost(self, text: str) -> int:
-        return cost_of(text, self.measure)
+        least = len(text) // CHARACTERS_A_TOKEN
+        return least if least > self.room else cost_of(text, self.measure)  # what is far too long is not measured
 
     def split_text(self, text: str) -> list[Piece]:
         """Cut prose between sentences, a sentence between words, a word anywhere."""

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
 from core.documents.chunking import Chunker, embedding_text
-from core.model import Document, EmbeddedPassage, LeftOut, Unchanged, Unreadable
+from core.model import Document, EmbeddedPassage, LeftOut, Passage, Unchanged, Unreadable
 from core.ports import DocumentSource, Embedder, Found, PassageIndex
 
 PIPELINE = 1  # raise it when passages are cut or embedded in another way, so that every page is done again
 
 EMPTY = "without text"
+MOST_LINES, MOST_CHARACTERS, MOST_PASSAGES = 100_000, 4_000_000, 10_000  # of a page: an odd one takes seconds then
+TOO_LONG = f"It has more than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters; make several pages of it."
+TOO_MANY = f"It would make more than {MOST_PASSAGES:,} passages; make several pages of it."
 TWICE = "It has the same address as another page of this source; give one of them its own."
 
 
@@ -134,7 +137,7 @@ class Ingestion:
             return Unreadable(name=name, reason=TWICE, url=url)
         return PageDone(url, Outcome.UNCHANGED) if isinstance(found, Unchanged) else await self._put(found, name, known)
 
-    async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut:
+    async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut | Unreadable:
         """Put a page in the place of what the index holds of it, unless it holds just that."""
         depends_on = f"{self._depends_on}{page.model_dump_json(exclude={'stamp', 'name'})}"
         stamp = f"{self._how}:{page.stamp}" if page.stamp else ""
@@ -143,9 +146,18 @@ class Ingestion:
             if before != mark:
                 await self._index.stamp(page.source, page.url, str(mark))
             return PageDone(page.url, Outcome.UNCHANGED)
-        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=str(mark))
+        passages = await self._passages(page, mark)
+        if isinstance(passages, str):
+            return Unreadable(name=name, reason=passages, url=page.url)
         if not passages:
             return LeftOut(name=name, why=EMPTY)
         vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
         await self._index.replace(page.source, page.url, [*map(EmbeddedPassage, passages, vectors)])
         return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))
+
+    async def _passages(self, page: Document, mark: _Mark) -> Sequence[Passage] | str:
+        """Return the passages of a page, or why it has too many: what it can take of time and memory is bounded."""
+        if len(page.text) > MOST_CHARACTERS or page.text.count("\n") > MOST_LINES:
+            return TOO_LONG
+        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=str(mark))
+        return TOO_MANY if len(passages) > MOST_PASSAGES else passages

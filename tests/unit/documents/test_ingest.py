@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import pytest
 
-from core.documents.ingest import Ingestion, Outcome, PageDone, Step, Summary
+from core.documents.ingest import TOO_LONG, TOO_MANY, Ingestion, Outcome, PageDone, Step, Summary
 from core.errors import EmbeddingUnavailable, RetrievalUnavailable
 from core.model import Document, LeftOut, Unreadable
 from core.ports import NOTHING_SEEN, Found
@@ -188,6 +188,26 @@ async def test_a_page_without_text_is_reported_and_goes() -> None:
     skipped = LeftOut(name=f"b ({url('b')})", why="without text")
     assert steps[1:] == [skipped, Summary(unchanged=1, removed=1, skipped={"without text": 1})]
     assert set(await index.pages("docs")) == {url("a")}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a " * 2_000_001, TOO_LONG),
+        ("> a\n" * 100_001, TOO_LONG),
+        ("# a\n\ntext\n\n" * 10_001, TOO_MANY),
+    ],
+)
+async def test_a_page_without_an_end_is_named_and_left_out(text: str, reason: str) -> None:
+    """Nobody waits for minutes for one page, and what was there before stays."""
+    index = MemoryIndex()
+    await ingest(index, page("a"), page("b"))
+
+    steps = await ingest(index, page("a", text), page("b", "Another text."))
+
+    failed = Unreadable(name=f"a ({url('a')})", reason=reason, url=url("a"))
+    assert (steps[0], steps[-1]) == (failed, Summary(changed=1, failed=(failed,), passages=1))
+    assert set(await index.pages("docs")) == {url("a"), url("b")}
 
 
 async def test_another_source_keeps_its_pages() -> None:
