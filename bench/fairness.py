@@ -140,7 +140,9 @@ async def waits(url: str, case: Case) -> dict[str, list[float]]:
         communities = MemoryCommunities(*(WorkspaceRef(platform="bench", workspace=each) for each in (LARGE, *RATES)))
         quota, policies = RedisQuota(client, pseudonym=lambda name: name), RedisPolicies(client)
         visibility = Visibility(Shelf(), communities, policies, memberships={})
-        admission = Admission(visibility, policies, quota, RedisDedup(client), now=now, budgets=case.budgets)
+        admission = Admission(
+            visibility, policies, quota, RedisDedup(client, pseudonym=str), now=now, budgets=case.budgets
+        )
         conversations = RedisConversations(client, ttl=timedelta(hours=1), seal=seal)
         agent = Agent(Pensive(), Shelf(), clock=time.perf_counter)
         responder = Responder(agent, conversations, now=now, deliveries=inbox, admission=admission)

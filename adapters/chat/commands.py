@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adapters.chat.orders import ORDERS
@@ -119,8 +118,8 @@ async def _me(context: CommandContext, _: Values) -> str:
     """
     services, person, said = context.services, context.person.id, messages.COUNTED_JUST_NOW
     spending = await services.admission.spending(context.homes[0], person_id=person)
-    asker = sha256(f"{context.homes[0]}:{person}".encode()).hexdigest()[:16]  # nobody is named in the notes
-    if await services.is_new(f"counted:{asker}", f"{services.now():%Y-%m-%d %H:%M}"):
+    asker = f"{context.homes[0]}:{person}"
+    if await services.is_new("counted", f"{services.now():%Y-%m-%d %H:%M}", person=asker):
         kept = await services.self_help.kept(context.homes, person)
         said = messages.person_kept(kept.turns, kept.waiting, kept.votes)
     return "\n".join([*messages.left_lines(spending), said, context.forms.forget])

@@ -147,10 +147,13 @@ class ChatServices:
     observer: Observer = unobserved
     unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
 
-    async def is_new(self, key: str, value: str) -> bool:
-        """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never."""
+    async def is_new(self, key: str, value: str, *, person: str = "") -> bool:
+        """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never.
+
+        A *person* whom it is about is named by a pseudonym.
+        """
         try:
-            return await self.dedup.changed(key, value)
+            return await self.dedup.changed(key, value, person=person)
         except StoreUnavailable:
             return True
 

@@ -5,7 +5,7 @@ They, and a cursor for each channel, hold ids and times, and no text that anybod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -25,14 +25,19 @@ MOST = 10_000  # channels of a platform; of more, those are given up that have b
 
 @dataclass
 class RedisDedup:
-    """Keeps notes: one value per key, which goes if it is not repeated for long."""
+    """Keeps notes: one value per key, which goes if it is not repeated for long.
+
+    *pseudonym* returns the name under which a note speaks of a person: nobody looks for it to forget somebody.
+    """
 
     client: Redis
     _: KW_ONLY
+    pseudonym: Callable[[str], str]
     kept: timedelta = KEPT
 
-    async def changed(self, key: str, value: str) -> bool:
+    async def changed(self, key: str, value: str, *, person: str = "") -> bool:
         """Replace the note and look what it was, in one step."""
+        key = f"{key}:{self.pseudonym(person)}" if person else key
         with translated():
             before = await self.client.set(f"footnote:memo:{key}", value, px=self.kept, get=True)
         return before != value.encode()

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
-from hashlib import sha256
 from secrets import token_hex
 
 from core.community.visibility import UNDECIDED, Visibility, Visible
@@ -180,11 +179,10 @@ class Admission:
         """
         if claim.is_quiet:
             return Refusal(kind, sentence, Telling.NOTHING)
-        person = sha256(f"{claim.message.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
-        key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
+        person = f"{claim.message.thread.home}:{claim.question.author.id}"
         period = str(int(self.now().timestamp() // REMINDER.total_seconds()))
         try:
-            is_new = await self.dedup.changed(key, period)
+            is_new = await self.dedup.changed(f"refused:{kind}", period, person=person)
         except StoreUnavailable:  # without the notes, somebody is told once more
             is_new = True
         is_told = is_new or claim.is_redelivered or _is_awaited(claim)

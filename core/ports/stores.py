@@ -259,8 +259,11 @@ class WaitingRoom(Backlogged, Protocol):
 class Dedup(Protocol):
     """Remembers for a time what was said or done last, so that it is not repeated. Raises `StoreUnavailable`."""
 
-    async def changed(self, key: str, value: str) -> bool:
-        """Note *value* under *key*; return whether there was none or another. Of several at once, one hears yes."""
+    async def changed(self, key: str, value: str, *, person: str = "") -> bool:
+        """Note *value* under *key*; return whether there was none or another. Of several at once, one hears yes.
+
+        A *person* whom it is about is named in the note by a pseudonym alone.
+        """
         ...
 
     async def forget(self, key: str) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from hashlib import md5, sha1, sha256
 
 import pytest
+from redis.asyncio import Redis
 
 from adapters.redis.dedup import RedisDedup
+from adapters.redis.secrets import Seal
 from core.ports import Dedup
 from tests.fakes.dedup import MemoryDedup
-from tests.fixtures.redis import clean, place
+from tests.fixtures.redis import all_keys, clean, place
+from tests.inboxes import SECRET
 
 
 @pytest.fixture(name="dedup", params=["memory", "redis", "cluster"])
@@ -20,7 +24,7 @@ async def _dedup(request: pytest.FixtureRequest) -> AsyncIterator[Dedup]:
         yield MemoryDedup()
         return
     async with clean(place(request.param, request).url) as client:
-        yield RedisDedup(client)
+        yield RedisDedup(client, pseudonym=Seal([SECRET]).pseudonym)
 
 
 async def test_what_is_new_or_another_has_changed(dedup: Dedup) -> None:
@@ -30,6 +34,22 @@ async def test_what_is_new_or_another_has_changed(dedup: Dedup) -> None:
     assert [await dedup.changed("commands", value) for value in values] == [True, False, True, False, True, True]
     assert await dedup.changed("hints", "a")
     assert not await dedup.changed("commands", "")
+
+
+async def test_each_person_has_a_note_of_their_own(dedup: Dedup) -> None:
+    """Under the same key, beside the one that is about nobody."""
+    heard = [await dedup.changed("refused", "a", person=person) for person in ("Ada", "Bob", "Ada", "")]
+
+    assert heard == [True, True, False, True]
+
+
+async def test_a_note_names_nobody(redis_client: Redis) -> None:
+    """Not even by a name that whoever knows the person can make: for that it takes the secret."""
+    await RedisDedup(redis_client, pseudonym=Seal([SECRET]).pseudonym).changed("refused", "a", person="Ada")
+
+    [name] = [each.decode() for each in await all_keys(redis_client)]
+    made = {digest(b"Ada").hexdigest()[:16] for digest in (sha256, sha1, md5)}
+    assert not {"Ada", *made} & {*name.split(":"), *(part[:16] for part in name.split(":"))}
 
 
 async def test_what_is_taken_back_is_new_again(dedup: Dedup) -> None:

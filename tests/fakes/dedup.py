@@ -17,9 +17,10 @@ class MemoryDedup:
         self.fails = self.hangs = False
         self.notes: dict[str, str] = {}
 
-    async def changed(self, key: str, value: str) -> bool:
+    async def changed(self, key: str, value: str, *, person: str = "") -> bool:
         """Note the value."""
         await self._check()
+        key = f"{key}:{person}" if person else key
         before, self.notes[key] = self.notes.get(key), value
         return before != value
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from random import Random
 from typing import cast
 
@@ -17,8 +18,10 @@ from redis.asyncio import Redis
 from adapters.redis.community import RedisPolicies, RedisVotes
 from adapters.redis.connection import connect
 from adapters.redis.conversations import RedisConversations
+from adapters.redis.dedup import RedisDedup
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import PREFIX, QUESTION
+from adapters.redis.quota import RedisQuota
 from adapters.redis.secrets import VERSION, Seal
 from core.community.moderation import Forgetting
 from core.errors import StoreUnavailable
@@ -26,16 +29,21 @@ from core.model import (
     AnyPlace,
     Asked,
     AskedAgain,
+    Budget,
     ChannelRef,
     Claim,
+    Cost,
     Deleted,
     Edited,
+    Holder,
     Interaction,
     Message,
     MessageRef,
+    Period,
     Person,
     Question,
     ReplyAddress,
+    Reservation,
     Task,
     ThreadRef,
     Turn,
@@ -70,6 +78,8 @@ class History:
     inbox: RedisInbox
     conversations: RedisConversations
     votes: RedisVotes
+    quota: RedisQuota
+    dedup: RedisDedup
     clock: ServerClock
     chance: Random
     said: list[tuple[Person, Question]] = field(default_factory=list[tuple[Person, Question]])
@@ -140,6 +150,28 @@ class History:
         """Think something of an answer."""
         person, home = self.chance.choice(PEOPLE), self.chance.choice(THREADS).home
         await self.votes.cast(home, Vote(answer_id="a", person_id=person.id, is_helpful=True, at=NOON))
+
+    async def speak(self) -> None:
+        """Say something in a thread that is no question, of which is noted who did."""
+        await self.conversations.hear(self.chance.choice(THREADS), self.chance.choice(PEOPLE).id, NOON)
+
+    async def be_counted(self) -> None:
+        """Ask as much as is allowed and once more, of which some is settled."""
+        if not self.said:
+            return
+        _, question = self.chance.choice(self.said)
+        budgets = tuple(Budget(holder=Holder.PERSON, period=each, most=2) for each in (Period.MINUTE, Period.DAY))
+        run = f"run{self.chance.random()}"
+        asked = Reservation(question=question, run=run, most=Cost(questions=1), budgets=budgets, at=NOON)
+        if reached := await self.quota.reserve(asked):
+            await self.quota.turn_away(question, reached, NOON)
+        elif self.chance.random() < 0.5:
+            await self.quota.settle(asked, Cost(questions=1))
+
+    async def be_told(self) -> None:
+        """Hear why there is no answer, which is noted."""
+        person, home = self.chance.choice(PEOPLE), self.chance.choice(THREADS).home
+        await self.dedup.changed("refused:paused", "now", person=f"{home}:{person.id}")
 
     async def take(self) -> None:
         """Begin to work on a question, if there is one."""
@@ -226,6 +258,9 @@ class History:
         turn = Turn(
             question_ref=task.message, question=asked.text, answer=asked.text, at=NOON, author_id=asked.author.id
         )
+        if self.chance.random() < 0.5:  # the answer stands in the channel, which is noted
+            outside = task.message.thread.model_copy(update={"thread": task.message.thread.channel})
+            turn = turn.model_copy(update={"messages": (MessageRef(thread=outside, id=f"a{len(self.said)}"),)})
         await self.conversations.append(task.message.thread, turn)
 
 
@@ -236,6 +271,9 @@ STEPS = {
     History.retry: 2,
     History.delete: 1,
     History.vote: 2,
+    History.speak: 3,
+    History.be_counted: 2,
+    History.be_told: 2,
     History.take: 10,
     History.answer: 3,
     History.fall_short: 2,
@@ -252,7 +290,9 @@ async def history(server: Node, clock: ServerClock, seed: int) -> AsyncGenerator
     url = f"redis://{server.host}"
     async with connect(url) as client, connect(url, blocking=True) as blocking, Desk(client, blocking).inbox() as inbox:
         conversations = RedisConversations(client, ttl=timedelta(days=1), seal=Seal([SECRET]))
-        yield History(client, inbox, conversations, RedisVotes(client), clock, Random(seed))
+        name = Seal([SECRET]).pseudonym
+        quota, dedup = RedisQuota(client, pseudonym=name), RedisDedup(client, pseudonym=name)
+        yield History(client, inbox, conversations, RedisVotes(client), quota, dedup, clock, Random(seed))
 
 
 def words(text: str) -> set[str]:
@@ -317,3 +357,5 @@ async def test_no_key_holds_a_word_of_what_is_forgotten(
     if isinstance(scope, Person):
         at_home = "".join(line for line in after.splitlines() if "test:w:" in line or "test:w}" in line)
         assert "somebody1" not in at_home
+        guessed = sha256(f"{home}:{PEOPLE[1].id}".encode()).hexdigest()[:8]
+        assert guessed not in after  # nor by a name that whoever knows the id can make

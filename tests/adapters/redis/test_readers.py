@@ -98,7 +98,7 @@ async def test_what_was_asked_is_gone_when_its_time_is_over(redis_client: Redis)
 
 async def test_a_note_that_is_repeated_is_kept(redis_client: Redis) -> None:
     """It goes when its time has passed since the last repetition."""
-    store = RedisDedup(redis_client)
+    store = RedisDedup(redis_client, pseudonym=str)
     assert await store.changed("commands", "a")
     for _ in range(2):
         await let_pass(redis_client, 20 * DAY)
