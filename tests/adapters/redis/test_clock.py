@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -170,3 +171,15 @@ def commands(server: Node) -> int:
     """Count what the server has done so far, within scripts too."""
     told = cast("str", server.say("INFO", "commandstats"))
     return sum(int(line.split("calls=")[1].split(",")[0]) for line in told.splitlines() if "calls=" in line)
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)])
+def test_without_a_compiler_these_tests_are_skipped_but_never_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ci: str, outcome: type[BaseException]
+) -> None:
+    """A gate that says nothing of what it left out is none."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CI", ci)
+
+    with pytest.raises(outcome):
+        ServerClock(tmp_path / "clock")

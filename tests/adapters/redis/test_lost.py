@@ -10,6 +10,7 @@ import pytest
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import READY
+from adapters.redis.inbox_store import QUESTION
 from core.events import Event, LostByStore
 from core.model import Backlog, Claim, Delivery, Interruption, MessageRef, Withdrawal
 from tests.adapters.redis.desk import Desk, key_of
@@ -48,6 +49,23 @@ async def test_a_question_that_the_store_lost_is_put_back_and_finished(desk: Des
             assert await heard(task.cancelled) is Interruption.STOPPED
 
         assert await is_empty(inbox)
+        assert not await inbox.put(asked())
+        assert losses(events) == [LostByStore(asked().message, is_put_back=True)]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_question_of_which_the_server_has_evicted_all_is_put_back(desk: Desk) -> None:
+    """Alone, while its thread, its entry and the queue are still there."""
+    events = list[Event]()
+    async with desk.inbox(observer=events.append) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await say(desk.client, "DEL", f"{QUESTION}{asked().message}")
+            assert await inbox.record(task, THEIRS)
+            assert await inbox.backlog() == Backlog(running=1)
+
+        assert (await inbox.knows(asked().message), await is_empty(inbox)) == (True, True)
         assert not await inbox.put(asked())
         assert losses(events) == [LostByStore(asked().message, is_put_back=True)]
 
