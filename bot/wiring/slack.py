@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Platform, PlatformClient
+from bot.wiring.services import Advice
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError, PostingFailed
 from core.events import Observer, ServiceFailed, Shortcoming
@@ -215,6 +216,12 @@ class SlackPlatform(Platform):
         return connect(self._session, api_url=self._settings.slack_api_url)
 
 
+EACH_HAS_ITS_GROUPS = (
+    "Whether they know the user group in SLACK_MODERATORS is not looked at: a group is of one workspace or "
+    "organization, and makes nobody a moderator elsewhere."
+)
+
+
 async def check_slack(settings: Settings) -> str:
     """Return one line on who the bot is on Slack and how it is connected. Raises `Misconfigured`."""
     from adapters.slack.api import connect, open_session
@@ -222,7 +229,8 @@ async def check_slack(settings: Settings) -> str:
 
     settings.check_slack()
     if settings.has_installations:
-        return f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
+        says = f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
+        return Advice(f"{says}. {EACH_HAS_ITS_GROUPS}") if settings.slack_moderators else says
     async with open_session() as session:
         client = connect(session, token=revealed(settings.slack_bot_token) or "", api_url=settings.slack_api_url)
         moderators = settings.slack_moderators or ""

@@ -53,7 +53,7 @@ time_t time(time_t *kept) {
 
 
 class ServerClock:
-    """The clock of a process that is started with `environment`; without a compiler tests are skipped, but not in CI."""
+    """The clock of a process started with `environment`; without a compiler its tests are skipped, but not in CI."""
 
     def __init__(self, folder: Path) -> None:
         compiler = shutil.which("cc")
