@@ -276,6 +276,14 @@ class Shortcoming:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunitiesSee:
+    """Which sources each allowed community of a platform sees; None where the index cannot tell now."""
+
+    platform: str
+    sources: Mapping[str, tuple[str, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
 class CommandsFailed:
     """A platform did not take the commands that have changed; those of before still work."""
 
@@ -352,6 +360,7 @@ Event: TypeAlias = (
     | ConnectionLost
     | CommunitiesFound
     | Shortcoming
+    | CommunitiesSee
     | CommandsFailed
     | CommandsRegistered
     | CatchUpCutShort

@@ -16,7 +16,7 @@ from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.community.routing import Company
 from core.errors import StoreUnavailable, Unavailable
-from core.events import CommunitiesFound, Connected, ConnectionLost, Observer, unobserved
+from core.events import CommunitiesFound, CommunitiesSee, Connected, ConnectionLost, Observer, unobserved
 from core.messages import AWAITED, Practices
 from core.model import Asked, Awaited, MessageRef, Question, Stage, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import (
@@ -165,6 +165,8 @@ Joined: TypeAlias = Sequence[tuple[WorkspaceRef, str]]
 async def settle_communities(services: ChatServices, platform: str, joined: Joined, *, is_own: bool = False) -> None:
     """Decide which of those *joined* may use the bot, if nobody has, and report what the operator should know.
 
+    That is who may and who may not, where there are several, and what each sees.
+
     Where it *is_own*, the operator has set a token for it. Raises `StoreUnavailable`.
     """
     known = await services.communities.settle(platform, [each for each, _ in joined], is_own=is_own)
@@ -172,6 +174,9 @@ async def settle_communities(services: ChatServices, platform: str, joined: Join
     refused = {str(each): name for each, name in joined if not known.admits(each)}
     if refused or len(allowed) > 1:
         services.observer(CommunitiesFound(services.name, allowed, refused))
+    seen = await services.admission.visibility.seen([each for each, _ in joined if known.admits(each)], known)
+    if seen:
+        services.observer(CommunitiesSee(services.name, seen))
 
 
 async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:

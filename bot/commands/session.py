@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
@@ -22,9 +22,11 @@ from bot.logs import logger_to, targets_of
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.version import version
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
+from bot.wiring.communities import SEES, words_for
 from core.errors import Misconfigured, Unavailable
 from core.events import (
     CommunitiesFound,
+    CommunitiesSee,
     Connected,
     ConnectionLost,
     MemoryFailed,
@@ -209,7 +211,14 @@ def tell_slips() -> None:
 
 
 Told: TypeAlias = (
-    Connected | ConnectionLost | PlatformFailed | Shortcoming | CommunitiesFound | MemoryFailed | ServiceFailed
+    Connected
+    | ConnectionLost
+    | PlatformFailed
+    | Shortcoming
+    | CommunitiesFound
+    | CommunitiesSee
+    | MemoryFailed
+    | ServiceFailed
 )
 REPEATED = (Connected, ConnectionLost, PlatformFailed)  # what is told each time
 
@@ -247,14 +256,24 @@ def _line(event: Told, known: set[str]) -> str:
             return f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
         case ConnectionLost(platform, said) | PlatformFailed(platform, said) | Shortcoming(platform, said):
             return TROUBLES[type(event)].format(platform, said)
-        case CommunitiesFound(platform, allowed, refused):
-            lines = [MAY.format(platform, _shown(allowed), list(allowed)[-1])] if allowed else []
-            lines += [MAY_NOT.format(platform, _shown(refused), list(refused)[-1])] if refused else []
-            return "\n".join(lines)
+        case CommunitiesFound() | CommunitiesSee():
+            return "\n".join(_of_communities(event))
         case ServiceFailed(reason=reason):
             return reason
         case MemoryFailed():
             return WITHOUT_MEMORY
+
+
+def _of_communities(event: CommunitiesFound | CommunitiesSee) -> Iterator[str]:
+    """Yield who may use the bot, who may not, and what each sees."""
+    match event:
+        case CommunitiesFound(platform, allowed, refused):
+            for template, found in ((MAY, allowed), (MAY_NOT, refused)):
+                if found:
+                    yield template.format(platform, _shown(found), list(found)[-1])
+        case CommunitiesSee(_, sources):
+            for each, names in sources.items():
+                yield SEES.format(each, words_for(names))
 
 
 def _shown(communities: Mapping[str, str]) -> str:

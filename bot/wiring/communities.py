@@ -46,13 +46,18 @@ class Sight:
 
     def words(self, community: WorkspaceRef) -> str:
         """Return the same as a sentence has it."""
-        if self.records is None:
-            return UNKNOWN
-        return listed(self.sources(community)) if self.sources(community) else NOTHING
+        return words_for(None if self.records is None else self.sources(community))
 
     def sentences(self, communities: Collection[WorkspaceRef]) -> str:
         """Return a sentence for each."""
         return " ".join(SEES.format(each, self.words(each)) for each in communities)
+
+
+def words_for(sources: Sequence[str] | None) -> str:
+    """Return what somebody sees, as a sentence has it; of None, nobody knows."""
+    if sources is None:
+        return UNKNOWN
+    return listed([*sources]) if sources else NOTHING
 
 
 def verdict(sight: Sight, platforms: Collection[str]) -> str:

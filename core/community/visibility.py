@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain
+from typing import TypeAlias
 
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.model import Asker, Audience, Communities, Readership, SourceRecord, WorkspaceRef
@@ -15,6 +16,10 @@ from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
 LONGEST_LOOK = 10.0  # seconds for the index to name its sources, whatever is tried in them: as long as for a search
 UNDECIDED = "It is not decided yet which communities may use the bot. That happens once it has connected."
 TOO_SLOW = "The sources could not be read within {:g} seconds. Try again in a moment."
+
+
+SourceNames: TypeAlias = tuple[str, ...] | None
+"""The names of sources, None where nobody can tell them."""
 
 
 def audience_of(record: SourceRecord, first: WorkspaceRef | None) -> Audience:
@@ -90,6 +95,14 @@ class Visibility:
         if visible.is_closed and not visible.has_strangers and not communities.is_decided(asker.home.platform):
             raise Unavailable(UNDECIDED)  # nobody knows yet what there is to be a member of
         return visible
+
+    async def seen(self, communities: Collection[WorkspaceRef], known: Communities) -> Mapping[str, SourceNames]:
+        """Return what the members of each of these see; None where the index does not say."""
+        try:
+            records = await self._records()
+        except RetrievalUnavailable:
+            return {str(each): None for each in communities}
+        return {str(each): readable(records, [each], known.first) for each in communities}
 
     async def _readership(self, asker: Asker, communities: Communities) -> Readership:
         membership = self.memberships.get(asker.home.platform)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.community import COMMUNITIES, RedisCommunities
 from adapters.redis.connection import connect
-from core.events import CommunitiesFound
+from core.events import CommunitiesFound, CommunitiesSee
 from core.messages import NOT_ALLOWED
 from core.model import Audience, SourceRecord, WorkspaceRef
 from tests.builders import hit
@@ -119,6 +119,22 @@ async def test_nobody_hears_that_they_may_not_use_it_who_did_not_ask(region: Reg
 
     assert silent == ([], [], False, [])
     assert region.cost == (0, 0)
+
+
+@pytest.mark.promise("operator-decides")
+async def test_the_operator_hears_at_each_start_what_the_only_community_sees(region: Region) -> None:
+    """Of another platform's community as well, which sees nothing of what belongs to the first of all."""
+    other = WorkspaceRef(platform="elsewhere", workspace="1")
+    region.town.shelf.records["news"] = SourceRecord(name="news")  # it belongs to the first
+    await region.store.settle("elsewhere", [other])
+    told = list[Mapping[str, object]]()
+    for _ in range(2):
+        region.town.events.clear()
+        async with region.town.bot():
+            await wait_until(lambda: any(isinstance(each, CommunitiesSee) for each in region.town.events), what="it")
+        told += [event.sources for event in region.town.events if isinstance(event, CommunitiesSee)]
+
+    assert all(each == {str(region.people.home): ("docs",)} for each in told)
 
 
 @pytest.mark.promise("operator-decides")

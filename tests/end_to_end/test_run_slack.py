@@ -132,6 +132,7 @@ async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(foo
         [
             f"Discord: not connected. {REFUSAL}",
             f"Slack: connected as {place.title}. Ctrl-C stops.",
+            f"slack:{place.workspace.team_id} sees zoo.",
         ],
     )
     assert place.server.outbox.unacknowledged == missed.deliveries
@@ -148,7 +149,7 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
     async with started(footnote, "slack", "worker", HOST="127.0.0.1", PORT=str(port), **settings) as running:
         assert running.stderr is not None
         async with asyncio.timeout(PATIENCE):
-            line = (await running.stderr.readline()).decode()
+            lines = [(await running.stderr.readline()).decode() for _ in range(2)]
         place.server.deliver_to(f"http://127.0.0.1:{port}/slack/events")
         await place.answered(missed)
         asked = place.ask()
@@ -159,7 +160,8 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
         code, told = await stopped(running)
 
     assert (lives, ready, figures[0]) == ((200, ["ok"]), (200, ["ok"]), 404)
-    assert line == f"Slack: connected as {place.title}, at port {port}. Ctrl-C stops.\n"
+    connected = f"Slack: connected as {place.title}, at port {port}. Ctrl-C stops.\n"
+    assert sorted(lines) == [connected, f"slack:{place.workspace.team_id} sees zoo.\n"]
     assert (code, told) == (0, [])
 
 
