@@ -55,7 +55,9 @@ class LogFile(RotatingFileHandler):
         super().__init__(folder / self._free(), maxBytes=size, backupCount=2, encoding="utf-8", delay=True)
 
     def _free(self) -> str:
-        for number in range(MOST) if self._locks is not None else ():
+        if self._locks is None:
+            return NAME
+        for number in range(MOST):
             with contextlib.suppress(OSError):  # it is another process's
                 fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
                 return NEXT.format(number + 1) if number else NAME

@@ -209,7 +209,7 @@ def read_settings() -> Settings:
 def refusal_of(name: str, value: str) -> str | None:
     """Return what is wrong with a *value* for a setting, whatever the others are, or None."""
     try:
-        Settings(**{name: value})
+        Settings.model_validate({name: value})
     except ValidationError as error:
         wrong = [item for item in error.errors(include_url=False, include_input=False) if item["loc"][0] == name]
         return _refusal(name, wrong[0]) if wrong else None

@@ -76,7 +76,7 @@ def test_what_cannot_be_right_is_named_and_not_repeated(monkeypatch: pytest.Monk
     """Tokens that were mixed up, names in the place of ids, and addresses that are none."""
     monkeypatch.setenv(name, value)
 
-    with pytest.raises(Misconfigured, match=rf"^Some settings cannot be used\. {name}: ") as refused:
+    with pytest.raises(Misconfigured, match=rf"^Some settings cannot be used\.\n{name}: ") as refused:
         read_settings()
 
     assert "hunter2" not in str(refused.value)
