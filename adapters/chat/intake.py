@@ -354,7 +354,8 @@ class Intake:
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
         """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.
 
-        An edit may be the first that is said to the bot, so it is asked too: an inbox that knows it takes the edit alone.
+        An edit may be the first that is said to the bot, with a mention that was forgotten, so it is asked as well: an
+        inbox that knows the question takes the edit alone.
         """
         event, decision, inbound = routed.event, routed.decision, routed.event.inbound
         if decision.action is Action.WITHDRAW:
