@@ -83,7 +83,7 @@ class Worker:
         try:
             if task.attempt > MOST_ATTEMPTS:
                 raise DeadLettered(EXHAUSTED)  # noqa: TRY301 - it is told like whatever fails
-            await (self._answer(task) if isinstance(task, Claim) else self._withdraw(task))
+            await self._carry_out(task)
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
@@ -100,6 +100,15 @@ class Worker:
             if is_lost and isinstance(task, Claim) and task.question.visibility == "thread":
                 with suppress(StoreUnavailable):
                     await self.inbox.put(Recheck(question=task.question))
+
+    async def _carry_out(self, task: Task) -> None:
+        """Answer, or take back; what is deleted meanwhile is taken back at once: only we may know what stands there."""
+        if isinstance(task, Claim):
+            await self._answer(task)
+            if task.cancelled.reason is not Interruption.DELETED:
+                return
+            task = replace(self.inbox.withdrawal(task), asker_id=task.question.author.id)
+        await self._withdraw(task)
 
     async def _answer(self, claim: Claim) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it.
@@ -136,10 +145,10 @@ class Worker:
         """
         async with ended_by(withdrawal.cancelled, LOST):
             turns = await self._turns(withdrawal)
-            asker = next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
+            askers = [turn.author_id for turn in turns if turn.question_ref == withdrawal.message]
             surface = await self._surface(withdrawal)  # before anything is forgotten: another worker may have to do it
             await self.conversations.remove(withdrawal.message)
-            await surface.withdraw(replace(withdrawal, asker_id=asker))
+            await surface.withdraw(replace(withdrawal, asker_id=next(iter(askers), withdrawal.asker_id)))
 
     async def _turns(self, task: Task) -> Sequence[Turn]:
         conversation = await self.conversations.load(task.message.thread)

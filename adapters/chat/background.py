@@ -156,14 +156,15 @@ async def accepted(services: ChatServices, asked: Asked) -> float | None:
 async def settle(services: ChatServices, asked: Asked, until: float, find: Find, tell: Tell) -> None:
     """Move what was accepted, once it is acknowledged; *tell* why not, if the store or the platform is away for long.
 
-    What is not done in time is left to whoever takes it over.
+    What is not done in time is left to whoever takes it over, and so is what nobody can be told now, for which *tell*
+    returns False.
     """
     services.observer(Passed(asked.message, Step.ACKNOWLEDGED))
     try:
         await _move(services, asked, until, find)
     except NOT_NOW:
-        await tell(NO_STORE)
-        await drop(services, asked)
+        if await tell(NO_STORE) is not False:
+            await drop(services, asked)
     except Exception:
         await tell(f"{WARNING} {BROKEN}")
         await drop(services, asked)

@@ -338,8 +338,7 @@ class Intake:
         for each in signals:
             taken = await self._services.inbox.put(each)
             if taken is None and routed is not None:
-                looked = await self._resumed(routed)
-                if looked is None:
+                if (looked := await self._resumed(routed)) is None:
                     break
                 taken = await self._services.inbox.put(looked.asked(each))
             if isinstance(each, Deleted) and not taken:

@@ -19,7 +19,7 @@ from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
 from adapters.discord.poster import NAMES, translated
 from adapters.discord.registering import ADMIN
-from adapters.retry import ACKNOWLEDGEMENT, QUICK
+from adapters.retry import ACKNOWLEDGEMENT, NOT_NOW, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
 from core.model import (
@@ -230,13 +230,19 @@ async def is_taken(reply: Awaitable[object]) -> bool:
     return True
 
 
-async def tell(interaction: DiscordInteraction, text: str) -> None:
-    """Show words to the one person who did it, in whatever way is left; nothing is raised if there is none."""
+async def tell(interaction: DiscordInteraction, text: str) -> bool:
+    """Show words to the one person who did it, in whatever way is left; nothing is raised if there is none.
+
+    Returns False where Discord cannot be reached now.
+    """
     first, limit = text, DISCORD.limit
     if len(text) > limit:  # as many whole lines as fit, or the beginning of the first one
         first = text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
-    with suppress(PostingFailed):
+    try:
         await QUICK.call(lambda: translated(_say(interaction, first)))
+    except PostingFailed as failure:
+        return not isinstance(failure, NOT_NOW)
+    return True
 
 
 async def _say(interaction: DiscordInteraction, text: str) -> None:

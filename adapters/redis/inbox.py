@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 from uuid import uuid4
@@ -163,6 +163,14 @@ class RedisInbox(InboxStore):
                     raise
         if script == "settle":
             self._observer(Passed(task.message, Step.SETTLED))
+
+    def withdrawal(self, claim: Claim) -> Withdrawal:
+        """Hold it with what was last said of what is posted."""
+        lease = self._leases[claim.cancelled]
+        held = Withdrawal(claim.message, fence=claim.fence, delivery=lease.delivery, was_released=True)
+        held = replace(held, cancelled=claim.cancelled)
+        lease.task, lease.hold = held, {**lease.hold, "revision": WITHDRAWN}
+        return held
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task, if it is still ours; what is kept already is not written again."""
@@ -358,12 +366,6 @@ class RedisInbox(InboxStore):
         """Look again in so many seconds; return them in milliseconds."""
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + seconds)
         return int(seconds * 1000)
-
-    def _kept_words(self, task: Task) -> bytes:
-        """Return what is kept of a question, sealed: nothing that others have written."""
-        if not isinstance(task, Claim):
-            return b""
-        return self._text(task.question.alone, task.message)
 
     async def _write(self, key: Cancellation, write: Callable[[], Awaitable[object]]) -> None:
         """Write down how a task ended, and hold it no more; two that write the same may both come here.

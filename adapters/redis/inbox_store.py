@@ -328,6 +328,12 @@ class InboxStore:
         """Return a question as it is sealed for what it goes by."""
         return self._seal.encrypt(question.model_dump_json(), place=f"{QUESTION}{message} text")
 
+    def _kept_words(self, task: Task) -> bytes:
+        """Return what is kept of a question, sealed: nothing that others have written."""
+        if not isinstance(task, Claim):
+            return b""
+        return self._text(task.question.alone, task.message)
+
     def _sealed(self, message: MessageRef, delivery: Delivery) -> bytes:
         return self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{message} delivery")
 

@@ -44,11 +44,11 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
     """Move a question that was accepted under its message: a post in the channel, or what only the asker sees."""
     message = QuestionMessage(context, is_in_doubt=False)
 
-    async def excuse(text: str) -> None:
+    async def excuse(text: str) -> bool:
         """Tell the asker that there will be no answer, once no message stands for the question any more."""
         with suppress(PostingFailed):
             await message.remove()
-        await context.tell(text, replaces=asked.question.visibility == "private")
+        return await context.tell(text, replaces=asked.question.visibility == "private")
 
     await settle(context.slack.chat, asked, until, message.place, excuse)
 

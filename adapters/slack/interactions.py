@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from adapters.chat.registry import CommandContext
-from adapters.retry import QUICK
+from adapters.retry import NOT_NOW, QUICK
 from adapters.slack.api import respond, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import PLATFORM
@@ -119,8 +118,11 @@ class InteractionContext:
         person = Person(id=self.person.id, name=profile.name)
         return Actor(person=person, home=self.home, may_moderate=may_moderate, is_admin=profile.is_admin)
 
-    async def tell(self, text: str, *, replaces: bool = False) -> None:
-        """Tell that person alone; *replaces* what the acknowledgement showed. A reader who is gone misses it."""
+    async def tell(self, text: str, *, replaces: bool = False) -> bool:
+        """Tell that person alone; *replaces* what the acknowledgement showed. A reader who is gone misses it.
+
+        Returns False where Slack cannot be reached now.
+        """
         body: dict[str, object] = {
             "text": mrkdwn(text),
             "response_type": "ephemeral",
@@ -131,8 +133,11 @@ class InteractionContext:
         if self.is_inside:
             body["thread_ts"] = self.thread_ts
         post = partial(respond, self.slack.client, self.response_url, body)
-        with suppress(PostingFailed):
+        try:
             await QUICK.call(post)
+        except PostingFailed as failure:
+            return not isinstance(failure, NOT_NOW)
+        return True
 
     async def open_form(self, form: Mapping[str, Any]) -> None:
         """Show a form. Raises `PostingFailed`, also where it is too late, or was done before."""

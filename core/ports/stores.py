@@ -13,6 +13,7 @@ from core.model import (
     Attendance,
     Backlog,
     ChannelRef,
+    Claim,
     Conversation,
     DeadLetter,
     Delivery,
@@ -25,6 +26,7 @@ from core.model import (
     ThreadRef,
     Turn,
     WaitNotice,
+    Withdrawal,
     WorkspaceRef,
 )
 
@@ -99,6 +101,13 @@ class Inbox(Protocol):
         Leaving normally settles the task. Raising returns it, to be given out again after a delay, or to be laid aside
         as dead after the last attempt; being cancelled returns it at once and counts for nothing, as does `ShutOut`
         after a delay. What happens to the question meanwhile is told by `cancelled`.
+        """
+        ...
+
+    def withdrawal(self, claim: Claim) -> Withdrawal:
+        """Return what is to be taken back of a claim whose question was deleted, and hold that from now on.
+
+        So a store that loses the question meanwhile gets it back from whoever is at it.
         """
         ...
 

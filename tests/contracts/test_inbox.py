@@ -318,6 +318,22 @@ async def test_a_deletion_reaches_the_run_and_what_was_posted_is_taken_back(boxe
 
 
 @pytest.mark.promise("deletions-count")
+async def test_whoever_is_at_a_question_that_is_deleted_can_take_its_answer_back_at_once(boxes: Boxes) -> None:
+    """Then nothing is left to do for anybody."""
+    await boxes.here.put(asked("1"))
+    async with boxes.here.claim() as task:
+        assert isinstance(task, Claim)
+        await boxes.here.record(task, POSTED)
+        await boxes.there.put(deleted(asked("1")))
+        await heard(task.cancelled)
+        withdrawal = boxes.here.withdrawal(task)
+        holds = await boxes.here.holds(withdrawal), await boxes.here.record(withdrawal, Delivery())
+
+    assert withdrawal == Withdrawal(asked("1").message, fence=1, delivery=POSTED, was_released=True)
+    assert (holds, await is_empty(boxes.there)) == ((True, True), True)
+
+
+@pytest.mark.promise("deletions-count")
 async def test_the_answer_to_a_deleted_question_is_taken_back(inbox: Box) -> None:
     """Whether it was given or is to be tried again; and taking it back is tried as often as answering."""
     for each in ("1", "2"):

@@ -9,7 +9,21 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from core.errors import StoreUnavailable
-from core.model import Asked, Backlog, Edited, Kept, MessageRef, Question, Signal, Stage, Task, ThreadRef, WaitNotice
+from core.model import (
+    Asked,
+    Backlog,
+    Claim,
+    Edited,
+    Kept,
+    MessageRef,
+    Question,
+    Signal,
+    Stage,
+    Task,
+    ThreadRef,
+    WaitNotice,
+    Withdrawal,
+)
 
 
 @dataclass
@@ -43,6 +57,10 @@ class Box:
         return True
 
     def claim(self) -> contextlib.AbstractAsyncContextManager[Task]:
+        """Nobody works here."""
+        raise NotImplementedError
+
+    def withdrawal(self, claim: Claim) -> Withdrawal:
         """Nobody works here."""
         raise NotImplementedError
 

@@ -15,6 +15,7 @@ from core.model import (
     Asked,
     AskedAgain,
     Backlog,
+    Claim,
     Deleted,
     Delivery,
     Edited,
@@ -29,6 +30,7 @@ from core.model import (
     Task,
     ThreadRef,
     WaitNotice,
+    Withdrawal,
     WorkspaceRef,
 )
 from tests.fakes.inbox_record import Record
@@ -215,6 +217,10 @@ class MemoryInbox:
             record.state, record.concluded, record.asked, record.begun = "done", True, None, False
             self._leave(record)
 
+    def withdrawal(self, claim: Claim) -> Withdrawal:
+        """Hold it as that."""
+        return self._records[claim.message].withdrawal(claim)
+
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task."""
         self._check()
@@ -245,9 +251,7 @@ class MemoryInbox:
 
     def outlive(self, message: MessageRef, *, workers: int, delivery: Delivery | None = None) -> None:
         """Let a question that waits be as so many workers left it that died."""
-        record = self._records[message]
-        record.attempts, record.fence = workers, workers
-        record.delivery = delivery or record.delivery
+        self._records[message].outlive(workers, delivery)
 
     def _check(self) -> None:
         if self.fails:
@@ -266,11 +270,7 @@ class MemoryInbox:
         return True
 
     def _edit(self, record: Record, question: Question) -> bool:
-        if (
-            record.deleted
-            or record.state == "accepted"
-            or (record.question and record.question.revision >= question.revision)
-        ):
+        if record.knows(question):
             return False
         record.question, record.kept, record.stopped = question, None, False
         record.first, record.paused = None, 0.0

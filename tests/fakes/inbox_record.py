@@ -51,6 +51,7 @@ class Record:
     first: float | None = None
     paused: float = 0.0
     anew: bool = False
+    withdraws: bool = False
     cancelled: Cancellation = field(default_factory=Cancellation)
 
     @property
@@ -60,7 +61,7 @@ class Record:
 
     def task(self) -> Task:
         """Give out what is to be done."""
-        self.cancelled, self.anew = Cancellation(), False
+        self.cancelled, self.anew, self.withdraws = Cancellation(), False, False
         known: dict[str, Any] = {
             "attempt": self.attempts,
             "fence": self.fence,
@@ -75,6 +76,22 @@ class Record:
         if self.stopped:
             self.cancelled.set(Interruption.STOPPED)
         return Claim(self.question, self.address, is_update=self.concluded, **known)
+
+    def withdrawal(self, claim: Claim) -> Withdrawal:
+        """Be worked on as that."""
+        self.withdraws = True
+        return Withdrawal(
+            claim.message, fence=claim.fence, delivery=self.delivery, cancelled=claim.cancelled, was_released=True
+        )
+
+    def outlive(self, workers: int, delivery: Delivery | None) -> None:
+        """Be as so many workers left it that died."""
+        self.attempts, self.fence, self.delivery = workers, workers, delivery or self.delivery
+
+    def knows(self, question: Question) -> bool:
+        """Say whether other words of it are no news."""
+        is_older = self.question is not None and self.question.revision >= question.revision
+        return self.deleted or self.state == "accepted" or is_older
 
     def spent(self) -> float:
         """Return for how many seconds somebody has been at it, and count on."""
@@ -117,7 +134,8 @@ class Record:
 
     def is_outdated(self, task: Task) -> bool:
         """Say whether something newer than *task* is to be done."""
-        return isinstance(task, Claim) and (self.deleted or self.anew or self.question != task.question)
+        is_new = isinstance(task, Claim) and (self.deleted or self.anew or self.question != task.question)
+        return is_new and not self.withdraws
 
     def quote_no_more(self, home: WorkspaceRef, person_id: str) -> None:
         """Go on without what is quoted, if that holds words of somebody."""

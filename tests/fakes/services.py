@@ -21,6 +21,7 @@ from core.model import (
     EVERYTHING,
     Asked,
     Citation,
+    Claim,
     Deleted,
     Kept,
     MessageRef,
@@ -33,6 +34,7 @@ from core.model import (
     Terms,
     ThreadRef,
     Turn,
+    Withdrawal,
 )
 from core.ports import Membership
 from tests.builders import NOON
@@ -137,6 +139,10 @@ class Counter:
             raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
 
     def claim(self) -> contextlib.AbstractAsyncContextManager[Task]:
+        """Nobody works here."""
+        raise NotImplementedError
+
+    def withdrawal(self, claim: Claim) -> Withdrawal:
         """Nobody works here."""
         raise NotImplementedError
 

@@ -145,6 +145,23 @@ async def test_a_follow_up_that_failed_is_answered_once_it_is_edited(script: Scr
 
 
 @pytest.mark.promise("deletions-count")
+async def test_what_is_deleted_while_it_is_answered_is_taken_back_at_once(script: Script) -> None:
+    """By whoever is at it: a store may lose what stands there before another one would be."""
+    silence = Silence()
+    office = Office(script(*silent(silence)))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await silence.begun.wait()
+        await office.inbox.put(deleted(asked("1")))
+        await wait_until(lambda: bool(office.surface.withdrawn), what="the withdrawal")
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of it")
+
+    [withdrawal] = office.surface.withdrawn
+    assert (withdrawal.message, withdrawal.fence, withdrawal.asker_id) == (asked("1").message, 1, "p1")
+    assert await office.remembered() == []
+
+
+@pytest.mark.promise("deletions-count")
 async def test_a_deleted_question_leaves_nothing(script: Script) -> None:
     """Neither the turn nor, if nobody has replied, what was posted."""
     office = Office(script(*WHOLE))

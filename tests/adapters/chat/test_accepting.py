@@ -31,6 +31,7 @@ class Finder:
     def __init__(self, *, fails: int = 0, error: Exception = AWAY, is_over: bool = False) -> None:
         self.looks = 0
         self.told: list[str] = []
+        self.hears = True
         self._fails, self._error, self._is_over = fails, error, is_over
 
     async def find(self, what: Asked) -> Asked | None:
@@ -40,9 +41,10 @@ class Finder:
             raise self._error
         return None if self._is_over else placed(what)
 
-    async def tell(self, text: str) -> None:
-        """Hear it."""
+    async def tell(self, text: str) -> bool:
+        """Hear it, if it can be told."""
         self.told.append(text)
+        return self.hears
 
     async def settle(self, office: MemoryServices, what: Asked = A) -> None:
         """Accept it, and move it."""
@@ -292,6 +294,20 @@ async def test_what_was_accepted_is_accepted_again_where_the_store_has_lost_it()
     await cancelled(taking)
 
     assert (until is not None, office.inbox.signals, finder.looks) == (True, put(A), 1)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_nobody_can_be_told_is_left_to_whoever_takes_it_over() -> None:
+    """The store was away, and then the platform was, so that who asked would never hear of it."""
+    office, finder = MemoryServices(), Finder(fails=FOREVER)
+    finder.hears = False
+    await finder.settle(office)
+
+    assert (finder.told, list(office.inbox.kept), list(office.services.unanswered)) == (
+        [NO_STORE],
+        [A.message],
+        [A.message],
+    )
 
 
 @pytest.mark.promise("crash-safe")

@@ -204,6 +204,24 @@ async def test_whoever_was_frozen_for_longer_than_the_lease_leaves_what_is_lost_
     assert (asks(again), again.delivery, again.is_redelivered) == (asked().question, Delivery(), True)
 
 
+@pytest.mark.promise("deletions-count")
+async def test_what_is_taken_back_at_once_is_put_back_where_the_store_loses_it(desk: Desk) -> None:
+    """Its worker alone knows then what stands there, and it is over when that is done."""
+    async with desk.inbox() as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with here.claim() as task:
+            assert isinstance(task, Claim)
+            await here.record(task, POSTED)
+            await here.put(deleted(asked()))
+            assert await heard(task.cancelled) is Interruption.DELETED
+            withdrawal = here.withdrawal(task)
+            await lose(desk)
+            assert await here.record(withdrawal, THEIRS)
+            backlog = await there.backlog()
+
+        assert (backlog, await is_empty(there), await here.put(asked())) == (Backlog(running=1), True, False)
+
+
 @pytest.mark.promise("crash-safe")
 async def test_what_is_lost_after_its_lease_was_over_is_left_to_others_too(desk: Desk) -> None:
     """The store was away for longer, and comes back empty; what somebody else has done by then is not begun again."""
