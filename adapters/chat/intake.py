@@ -253,8 +253,7 @@ class Intake:
             if event.speaks:
                 await self._gathering.hear(inbound)
         decision = route(inbound, standing)
-        is_ours = bool(standing.threads_we_own)
-        if decision.reason is Reason.FOLLOW_UP or (is_ours and decision.reason is Reason.MENTIONED):
+        if decision.reason is Reason.FOLLOW_UP or (standing.threads_we_own and decision.reason is Reason.MENTIONED):
             standing = replace(standing, company=await self._gathering.company(inbound, is_late=event.is_late))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             wanted = replace(standing, answers_unasked=True)

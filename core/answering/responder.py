@@ -116,8 +116,7 @@ class Responder:
         if claim.is_quiet:
             return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
-        delivery = await surface.reply(claim, _only(answer))
-        await self._mark(claim, surface, delivery)
+        await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
         self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
@@ -224,10 +223,9 @@ class Responder:
         scope = claim.question.scope.within(admitted.sources) if admitted else None
         run = self._run(claim, conversation, scope, spent, outcome)
         try:
+            answer = Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
             if await self._is_asked(claim, conversation, scope, spent):
                 answer = await self._answer(claim, surface, run, outcome)
-            else:
-                answer = Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
             settling = self._settle(claim, reservation, spent, counts=is_replaced and bool(spent), is_heard=False)

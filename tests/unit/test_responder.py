@@ -77,11 +77,9 @@ class Desk:
         self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
         self.surface = RecordingSurface()
         self.events: list[Event] = []
-        shelf = shelf or Shelf(hit())
-        agent, visible = Agent(model, shelf, clock=Clock()), visibility(shelf)
-        conversations = self.store if remembers else None
+        agent, visible = Agent(model, shelf := shelf or Shelf(hit()), clock=Clock()), visibility(shelf)
+        conversations, quota = self.store if remembers else None, MemoryQuota(now=lambda: NOON)
         policies = MemoryPolicies({"test:w": Policy(paused_by=Person(id="mod"))} if paused else {})
-        quota = MemoryQuota(now=lambda: NOON)
         self._responder = Responder(
             agent,
             conversations,
