@@ -21,7 +21,8 @@ from adapters.retry import LoadPacer
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
 
-DRAINING = 0.1  # seconds for what comes after the end
+DRAINING = 0.1  # seconds for the next piece after the end
+LATEST = 1.0  # seconds for all that comes after it
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of the interval until the first words are there, since readers wait for them
 MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
@@ -126,8 +127,12 @@ class Connection:
         """Return what comes right after the end of an answer, such as what it has cost; some services never hang up."""
         texts: list[str] = []
         with suppress(TimeoutError):
-            async with asyncio.timeout(DRAINING):
-                while not reading.ended and (piece := await anext(pieces, None)) is not None:
+            async with asyncio.timeout(LATEST):
+                while not reading.ended:
+                    async with asyncio.timeout(DRAINING):
+                        piece = await anext(pieces, None)
+                    if piece is None:
+                        break
                     texts.append(reading.read(piece)[0])
         return "".join(texts)
 
