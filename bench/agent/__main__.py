@@ -1,22 +1,26 @@
 """What one question costs in our agent, beside the least that it can cost, and beside the frameworks for agents.
 
-`python -m bench.agent`: one tool call and an answer of 300 tokens from a local server, each contender in a process of
-its own, pinned to one core with the server on another, in turns over several rounds; then a hundred answers at once.
+`python -m bench.agent`: an answer of 300 tokens from a local server, which the frameworks have call a tool first, each
+contender in a process of its own, pinned to one core with the server on another, in turns over several rounds; then a
+hundred answers at once, the first words of a model that takes its time, and what a hundred mixed questions cost.
+With the name of one of these parts, `cost`, `crowd`, `words` or `mixed`, only that.
 """
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from bench.agent.job import Job, Result
+from bench.agent.mixed import LENGTH, mixed_rows
 from bench.agent.question import job
 from bench.environment import interpreter
 from bench.report import Row, at_least, at_most, print_rows
@@ -28,16 +32,18 @@ FRAMEWORK_QUESTIONS = 100  # they take so much longer that fewer questions say a
 FRAMEWORKS_EVERY = 2  # rounds
 PAUSE = 5  # milliseconds: 200 tokens a second
 CROWD = 100
-FLOOR_TIMES = 4.0
+FLOOR_TIMES = 2.0
+START, PACE = 500, 12.5  # milliseconds to the first token, and between two: 80 tokens a second
+FIRST_WORDS, WORDS_TIMES, WHOLE = 0.60, 0.6, 2.6
 FRAMEWORK_TIMES = 5.0
 CROWD_TIMES = 1.2
 _QUIET = {"LANGSMITH_TRACING": "false", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
 
 
 @contextmanager
-def server(asked: Job, pause: float) -> Generator[Job]:
+def server(asked: Job, pause: float, start: float = 0) -> Generator[Job]:
     """Serve the job, and give it with the server's address."""
-    command = [sys.executable, "-m", "bench.agent.server", str(pause)]
+    command = [sys.executable, "-m", "bench.agent.server", str(pause), str(start)]
     core = None if asked.core is None else _cores()[-1]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -71,10 +77,10 @@ def run(name: str, asked: Job) -> Result:
     return Result(**json.loads(done.stdout))
 
 
-def compete(names: Sequence[str], asked: Job, pause: float, rounds: int) -> dict[str, Result]:
+def compete(names: Sequence[str], asked: Job, pause: float, rounds: int, *, start: float = 0) -> dict[str, Result]:
     """Let all do the job in turns; give each one's medians over the rounds."""
     results: dict[str, list[Result]] = {name: [] for name in names}
-    with server(asked, pause) as served:
+    with server(asked, pause, start) as served:
         for number in range(rounds):
             for name in names:
                 if name not in FRAMEWORKS or number % FRAMEWORKS_EVERY == 0:
@@ -121,13 +127,47 @@ def at_once(asked: Job) -> list[Row]:
     return [*rows, at_most(f"{CROWD} at once, until the last one ends, times the floor's", ratio, CROWD_TIMES)]
 
 
-def main() -> None:
-    """Print both tables."""
+def first_words(asked: Job) -> list[Row]:
+    """Ask a model that takes its time: what readers wait for."""
+    slow = dataclasses.replace(job(LENGTH), core=asked.core, questions=5, warm_up=1)
+    results = compete(("floor", "ours", *FRAMEWORKS), slow, PACE, 1, start=START)
+    own, best = results["ours"], min(results[name].first for name in FRAMEWORKS)
+    rows = [
+        Row(f"{name}: first words; end", f"{one.first / 1000:.2f} s; {one.total / 1000:.2f} s")
+        for name, one in results.items()
+    ]
+    return [
+        *rows,
+        at_most("first words", own.first / 1000, FIRST_WORDS, " s"),
+        at_most("first words, times the best framework's", own.first / best, WORDS_TIMES),
+        at_most("end", own.total / 1000, WHOLE, " s"),
+    ]
+
+
+def mixed(_: Job) -> list[Row]:
+    """Ask a hundred mixed questions."""
+    return asyncio.run(mixed_rows())
+
+
+PARTS: Mapping[str, tuple[str, Callable[[Job], list[Row]]]] = {
+    "cost": (f"One question at a time, median of {ROUNDS} rounds", one_by_one),
+    "crowd": (f"{CROWD} answers at once, {1000 // PAUSE} tokens a second each", at_once),
+    "words": (
+        f"A model of {START} ms to its first token and {1000 / PACE:g} tokens a second, {LENGTH} tokens",
+        first_words,
+    ),
+    "mixed": ("A hundred mixed questions over the course book", mixed),
+}
+
+
+def main(parts: Collection[str]) -> None:
+    """Print the tables, or those of the named *parts*."""
     cores = _cores()
     asked = dataclasses.replace(job(), core=cores[0] if len(cores) > 1 else None)
-    print_rows(f"One question at a time, median of {ROUNDS} rounds of {asked.questions}", one_by_one(asked))
-    print_rows(f"{CROWD} answers at once, {1000 // PAUSE} tokens a second each", at_once(asked))
+    for name, (title, measure) in PARTS.items():
+        if not parts or name in parts:
+            print_rows(title, measure(asked))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

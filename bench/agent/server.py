@@ -107,8 +107,9 @@ class Connection(asyncio.Protocol):
         self._begin(events, self._start)
 
     def _begin(self, events: Sequence[bytes], start: float = 0.0) -> None:
-        """Begin with the events after some seconds."""
+        """Begin with the events after some seconds; the first one only says who speaks, and comes with the second."""
         self._transport.write(_HEAD)
+        events = [b"".join(events[:2]), *events[2:]]
         self._due = asyncio.get_running_loop().time() + start
         asyncio.get_running_loop().call_at(self._due, self._say, iter(events))
 

@@ -12,6 +12,7 @@ from bench.report import Row, at_most
 
 ACCEPTED = 250.0  # ms, 99th percentile: until a question is put down, or an interaction is acknowledged
 VISIBLE = 500.0  # ms, 95th percentile: until the first text, less the model's time and the platform's waits
+FIRST_MESSAGE, WHOLE = 0.95, 2.6  # seconds, of an answer by itself, with the model's time
 LAG = 50.0  # ms, 99th percentile: the event loop
 LISTED = 6  # routes
 
@@ -33,6 +34,17 @@ def rows(measured: Measured, *, has_bars: bool = True) -> list[Row]:
     return [*kept, *_around(outcome, notes)]
 
 
+def words(measured: Measured) -> list[Row]:
+    """Give what a reader waits for who asks alone."""
+    asked = measured.outcome.asked
+    first = [(one.first - one.at) for one in asked if one.first and not one.not_found]
+    last = [(one.last - one.at) for one in asked if one.last]
+    return [
+        at_most("event until the first message is there, median", statistics.median(first), FIRST_MESSAGE, " s"),
+        at_most("event until the whole answer, median", statistics.median(last), WHOLE, " s"),
+    ]
+
+
 def _accepted(outcome: Outcome, notes: Notes) -> Iterator[Row]:
     put = [(notes.put[one.message] - one.at) * 1000 for one in outcome.asked if one.message in notes.put]
     yield _bar("event until the question is put down, p99", put, 0.99, ACCEPTED)
@@ -52,6 +64,7 @@ def _visible(measured: Measured) -> Iterator[Row]:
     with_waits = [took - model for (_, took), model in zip(shown, modelled, strict=True)]
     yield _bar("event until the first visible text, less the model's time and the waits, p95", ours, 0.95, VISIBLE)
     yield Row("the same with the waits, median and p95", two(with_waits))
+    yield Row("event until the first visible text, median and p95", two([took for _, took in shown]))
     yield Row("the waits that the platform imposed on it, median and p95", two(waited))
     yield Row("the model's time until its first words, median and p95", two(modelled))
     seated = [(notes.claimed[one.message] - notes.put[one.message]) * 1000 for one, _ in shown if _is_noted(one, notes)]

@@ -29,6 +29,11 @@ class World:
             rows = figures.rows(Measured(outcome, notes, spent), has_bars=asking.rate is not None)
             print_rows(title, rows)
 
+    def alone(self, title: str, asking: Asking) -> None:
+        """Ask so slowly that each question is alone, and print what its reader waits for."""
+        outcome, notes, spent = self.put(asking, asking.count)
+        print_rows(title, figures.words(Measured(outcome, notes, spent)))
+
     def put(self, load: Any, count: int) -> tuple[Any, Notes, dict[int, float]]:
         """Put a load of so many questions on the bot; give what the platform, the bot and the model saw of it."""
         self._notes()

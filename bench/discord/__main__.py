@@ -17,12 +17,16 @@ from bench.discord.product import Addresses
 
 WARM_UP = 20
 RATE_OF_WARM_UP = 4.0
+RATE_ALONE = 0.3
+SLOW = model.Tempo(start=0.5, tokens=80.0, length=140)  # with the words around them, 150
 
 
 def main() -> None:
     """Print a table for a steady load, for one by commands, and for a burst."""
     options = _options()
     tempo = model.Tempo(length=options.tokens)
+    if options.alone:
+        tempo = SLOW
     with process(model.serve, tempo) as speaking, process(crowd.serve) as asking:
         address = speaking.recv()
         api, gateway, token = asking.recv()
@@ -33,6 +37,10 @@ def main() -> None:
 
 def _measure(world: World, options: argparse.Namespace) -> None:
     world.load("", Asking(world.asked, WARM_UP, RATE_OF_WARM_UP))
+    if options.alone:
+        title = f"{options.alone} questions, each alone; {SLOW.start * 1000:g} ms to the first of 150 tokens"
+        world.alone(f"{title}, {SLOW.tokens:g} a second", Asking(world.asked, options.alone, RATE_ALONE))
+        return
     count = round(options.rate * options.seconds)
     length = f"{options.tokens} tokens an answer, {options.seats} at once"
     title = f"{options.rate:g} questions a second for {options.seconds:g} s, {length}"
@@ -49,6 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=10, help="questions a second")
     parser.add_argument("--seconds", type=float, default=60, help="how long they come so")
     parser.add_argument("--commands", type=float, default=20, help="how many seconds they come by /ask; 0: not at all")
+    parser.add_argument("--alone", type=int, default=0, help="so many questions, each by itself, of a slow model")
     parser.add_argument("--burst", type=int, default=200, help="questions at once; 0: none")
     parser.add_argument("--tokens", type=int, default=300, help="the length of an answer")
     parser.add_argument("--seats", type=int, default=256, help="answers that the bot may write at once")

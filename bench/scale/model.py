@@ -69,12 +69,12 @@ class Paced(Connection):
         assert found is not None
         self._number, self._asked_at = int(found[1]), time.time()
         if asked["messages"][-1]["role"] == "tool" or PASSAGES in body:
-            self._left = 2  # the first event says who speaks, the second is the first word
+            self._left = 1  # who speaks, and the first word
             events = self._speech.answering(self._number)
         else:
             name = asked["tools"][0]["function"]["name"]
             events = self._speech.calling(name, NUMBER.sub("", question).strip())
-            self._left = len(events)
+            self._left = len(events) - 1
         self._begin(events, self._speech.tempo.start)
 
     def _say(self, events: Iterator[bytes]) -> None:
