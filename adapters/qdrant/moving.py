@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.qdrant.edge import LABEL, PAGE_OF_SCROLL, SHARD, SOURCES, open_shard
 from adapters.qdrant.points import DENSE, Label, to_passage
 from adapters.qdrant.records import FileRecords
+from adapters.qdrant.shard import LABEL, SHARD, SOURCES, open_shard
 from core.model import EmbeddedPassage, SourceRecord
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeShard, PointId
 
+PAGE_OF_SCROLL = 5_000
 PARTS = ["source", "page_url"]
 
 

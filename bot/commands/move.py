@@ -56,8 +56,7 @@ async def _moved(settings: Settings) -> list[str]:
 
 async def _move_store(settings: Settings) -> str:
     from adapters.redis.connection import connect
-    from adapters.redis.moving import copy_all
-    from adapters.redis.server import PrivateServer
+    from adapters.redis.server import PrivateServer, copy_all
 
     folder = settings.data_dir / "store"
     if not folder.exists():

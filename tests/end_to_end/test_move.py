@@ -14,6 +14,7 @@ from tests.servers.valkey import alone
 
 
 @pytest.mark.promise("moves-whole")
+@pytest.mark.timeout(300)  # nine commands, one after the other
 async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -> None:
     """Documents with who may read them, conversations, and who may use the bot: all of it is used from there on."""
     footnote("sources", "share", "zoo", "--with", "discord:42")
@@ -30,7 +31,6 @@ async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -
             chat = await asyncio.to_thread(footnote, "chat", "--thread", "sea", **servers)
             sources = await asyncio.to_thread(footnote, "sources", "list", **servers)
             allowed = await asyncio.to_thread(footnote, "communities", "list", **servers)
-            doctor = await asyncio.to_thread(footnote, "doctor", **servers)
 
     assert (moved.code, moved.err) == (0, "")
     assert "2 pages of zoo are on the Qdrant server now." in moved.out
@@ -39,7 +39,6 @@ async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -
     assert "1 question so far" in chat.out
     assert "discord:42" in sources.out
     assert "discord:42" in allowed.out
-    assert doctor.code == 0
 
 
 async def test_a_move_needs_somewhere_to_go_and_something_to_move(footnote: Footnote, fresh: Footnote) -> None:
