@@ -139,7 +139,7 @@ def evaluate(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case a line.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> int:
-    """Run test questions and print how the answers do."""
+    """Run test questions and print how good the answers are."""
     from bot.commands.evaluate import evaluate_cases
 
     return evaluate_cases(cases, as_json=as_json)
@@ -166,6 +166,15 @@ def doctor() -> int:
     from bot.commands.doctor import examine
 
     return examine()
+
+
+@app.command()
+@reported
+def move() -> int:
+    """Copy everything from the data folder to the Qdrant and Redis servers in the settings."""
+    from bot.commands.move import move
+
+    return move()
 
 
 @app.command()
@@ -200,13 +209,13 @@ def resume(
     workspace: Annotated[str, typer.Argument(metavar="WORKSPACE", help="Where, as footnote doctor names it.")],
     confirm: Annotated[bool, typer.Option("--confirm", help="Do it, and lose what was set.")] = False,
 ) -> int:
-    """Answer again where the moderators' settings cannot be read."""
+    """Start over where the moderators' settings cannot be read."""
     from bot.commands.doctor import resume_workspace
 
     return resume_workspace(workspace, is_confirmed=confirm)
 
 
-inbox = typer.Typer(help="Look after failed questions.", no_args_is_help=True, rich_markup_mode=None)
+inbox = typer.Typer(help="Manage failed questions.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(inbox, name="inbox")
 
 
@@ -222,7 +231,7 @@ def list_letters(as_json: AsJson = False) -> int:
 @inbox.command()
 @reported
 def show(ref: Ref, as_json: AsJson = False) -> int:
-    """Show all that is known of a question, with its text if that is kept."""
+    """Show all that is known about a question, with its text if that is still stored."""
     from bot.commands import inbox
 
     return inbox.do("show", ref, as_json=as_json)
@@ -231,7 +240,7 @@ def show(ref: Ref, as_json: AsJson = False) -> int:
 @inbox.command()
 @reported
 def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> int:
-    """Have a question tried again, or all of them."""
+    """Try a question again, or all of them."""
     from bot.commands import inbox
 
     return inbox.do("retry", ref, every=every, as_json=as_json)
@@ -240,7 +249,7 @@ def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> 
 @inbox.command()
 @reported
 def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> int:
-    """Remove a question with its words, or all of them."""
+    """Delete a question, including its text, or all of them."""
     from bot.commands import inbox
 
     return inbox.do("drop", ref, every=every, as_json=as_json)
@@ -253,7 +262,7 @@ app.add_typer(communities, name="communities")
 @communities.command("list")
 @reported
 def list_communities(as_json: AsJson = False) -> int:
-    """List the servers and workspaces that may use the bot, with what each sees, and those that wait for a word."""
+    """List the servers and workspaces that may use the bot, with what each sees, and those waiting for permission."""
     from bot.commands import communities
 
     return communities.do("list", as_json=as_json)
@@ -271,7 +280,7 @@ def allow(community: CommunityName) -> int:
 @communities.command()
 @reported
 def remove(community: CommunityName) -> int:
-    """Let a server or workspace use the bot no longer."""
+    """Stop a server or workspace from using the bot."""
     from bot.commands import communities
 
     return communities.do("remove", community)
@@ -346,7 +355,7 @@ def share(
         typer.Option("--with", metavar="COMMUNITY", help="A server or workspace that may read it; may be repeated."),
     ] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Everybody may read it.")] = False,
-    nobody: Annotated[bool, typer.Option("--nobody", help="Nobody may read it but you here.")] = False,
+    nobody: Annotated[bool, typer.Option("--nobody", help="Nobody but you, here, may read it.")] = False,
 ) -> int:
     """Say who may read a source; it replaces what was said before."""
     from bot.commands import sources

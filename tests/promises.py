@@ -155,6 +155,7 @@ PROMISES = {
     "model-checked": "The search model is used only if it is exactly the one that was measured.",
     "quick-help": "The command line loads nothing heavy to show its help.",
     "dependency-rule": "The core knows no vendor, and adapters do not know one another.",
+    "moves-whole": "Everything moves from the data folder to servers without a document being read again.",
     "contained": "The image runs as no root, from its own files alone, with a health check and its data on a volume.",
     "first-setup": "A few questions set everything up, and no file is overwritten without asking.",
     "installs-anywhere": "The built wheel works in any folder, and holds every page that messages name.",

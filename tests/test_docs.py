@@ -212,3 +212,15 @@ def test_releases_have_a_date_and_say_what_an_update_needs() -> None:
     ]
     assert None not in heads
     assert [each.partition("### ")[2].partition("\n")[0] for each in versions] == ["When you update"] * len(versions)
+
+
+def test_figures_about_growing_are_measured_ones() -> None:
+    """Each figure of that table stands in the measurements too."""
+    page, measured = ((ROOT / "docs" / name).read_text() for name in ("growing.md", "measurements.md"))
+    table = page.partition("| what was measured | figure |")[2].partition("\n\n")[0]
+    figures = [figure for row in table.splitlines()[2:] for figure in re.findall(r"\d[\d.,]*", row)]
+
+    assert len(figures) > 10
+    assert [
+        figure for figure in figures if not re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d.,]*\d)", measured)
+    ] == []

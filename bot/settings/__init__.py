@@ -107,32 +107,33 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """What may be asked by each person, channel and community in a day or month: questions, tokens, or money where
     prices are set. `off` is no limit."""
     time_zone: ZoneName = setting("FOOTNOTE_TIME_ZONE", "UTC", like="Europe/Berlin")
-    """Where the days and months of the budgets begin at midnight, such as Europe/Berlin."""
+    """The time zone in which the days and months of the budgets begin at midnight, such as Europe/Berlin."""
     answers_at_once: int = setting("FOOTNOTE_ANSWERS_AT_ONCE", 128, ge=1, le=1_000)
     """How many questions one process answers at the same time; the others wait for their turn."""
     answers_per_person: int = setting("FOOTNOTE_ANSWERS_PER_PERSON", 4, ge=1, le=1_000)
     """How many questions of one person are answered at the same time; the others wait."""
     answers_per_workspace: int = setting("FOOTNOTE_ANSWERS_PER_WORKSPACE", 32, ge=1, le=10_000)
     """How many questions of one server or workspace all processes answer at the same time; the others wait. With fewer
-    than one process answers at once, it makes no others wait."""
+    than one process answers at once, it cannot make the others wait."""
     answer_seconds: float = setting("FOOTNOTE_ANSWER_SECONDS", 300, ge=10, le=86_400)
-    """How long a question may take from when work on it begins, retries included; then the asker is told so."""
+    """How many seconds a question may take once work on it has begun, including retries; then the person who asked is
+    told so."""
     lease_seconds: float = setting("FOOTNOTE_LEASE_SECONDS", 30, ge=1, le=600)
-    """How long a process may give no sign of life before another one goes on with its questions."""
+    """How many seconds a process may be silent before another one takes over its questions."""
     grace_seconds: float = setting("FOOTNOTE_GRACE_SECONDS", 20, ge=0, le=600)
-    """How long a stop waits for answers that are being written. Hosts often allow 30 seconds."""
+    """How many seconds a stop waits for answers that are being written. Hosts often allow 30."""
     health_port: int | None = setting("FOOTNOTE_HEALTH_PORT", None, ge=1, le=65_535, like="8080")
     """The port at which `footnote run` answers /live, /ready and /metrics. Without it, there is none."""
     health_host: str = setting("FOOTNOTE_HEALTH_HOST", "127.0.0.1", min_length=1)
     """The address of this machine for that port. In a container it has to be 0.0.0.0; there is no login, so do not
     expose this port."""
     data_dir: Path = setting("FOOTNOTE_DATA_DIR", Path(".footnote"))
-    """Where the embedded index and state live."""
+    """The folder for the index, the conversations, the key and the log."""
     secret_key: SecretStr | None = setting("FOOTNOTE_SECRET_KEY", None)
     """Encrypts what people wrote, at rest; several, separated by commas: the first one encrypts. Without it, a key is
     made in the data folder."""
     conversation_hours: float = setting("FOOTNOTE_CONVERSATION_HOURS", 24, gt=0, le=24 * 365)
-    """How long a conversation is kept after its last turn."""
+    """How many hours a conversation is kept after its last turn."""
     top_k: int = setting("FOOTNOTE_TOP_K", 5, ge=1, le=20)
     """How many passages a search gives the model."""
     relevance_threshold: float = setting("FOOTNOTE_RELEVANCE_THRESHOLD", 0.5, ge=0, le=1)

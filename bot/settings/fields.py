@@ -137,14 +137,14 @@ class ServiceSettings(BaseSettings):
     """A chat model, Cohere, a Qdrant server and a Redis server."""
 
     openai_key: Key | None = setting("OPENAI_API_KEY", None)
-    """The key of the chat model's service. Without it and without an address, answers quote."""
+    """The key for the chat model's service. Without it and without an address, answers are quotes."""
     openai_url: Address | None = setting("OPENAI_BASE_URL", None, like="http://localhost:11434/v1")
-    """Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. Without it, OpenAI's
-    own."""
+    """The address of any service that is compatible with OpenAI's chat completions, such as
+    http://localhost:11434/v1. Without it, OpenAI's own."""
     openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini")
     """The chat model, by the name that its service gives it."""
     openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
-    """The most tokens that the chat model may write at once, thoughts included. What is cut off says so."""
+    """The most tokens that the chat model may write at once, including thoughts. An answer that is cut off says so."""
     openai_context_tokens: int | None = setting("OPENAI_CONTEXT_TOKENS", None, ge=1_024, like="32768")
     """The most tokens that the chat model reads and writes together. Without it, what its service says counts."""
     openai_first_seconds: float = setting("OPENAI_FIRST_SECONDS", 300, ge=1, le=86_400)
@@ -164,7 +164,7 @@ class ServiceSettings(BaseSettings):
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""
     price_cached: float | None = setting("OPENAI_PRICE_CACHED", None, ge=0, allow_inf_nan=False, like="0.075")
-    """What a million prompt tokens cost that the service had in its cache. Without it, as much as others."""
+    """What a million prompt tokens from the service's cache cost. Without it, as much as others."""
     price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6")
     """What a million tokens of answers cost, in your currency."""
     cohere_key: Key | None = setting("COHERE_API_KEY", None)
@@ -173,16 +173,16 @@ class ServiceSettings(BaseSettings):
     cohere_url: Address | None = setting("COHERE_BASE_URL", None, like="https://cohere.example.com")
     """Another address of Cohere's API, such as a private deployment."""
     cohere_embed_model: str = setting("COHERE_EMBED_MODEL", "embed-v4.0")
-    """Cohere's model for embeddings. With another one, all documents have to be ingested again."""
+    """Cohere's model for embeddings. If you change it, ingest all documents again."""
     cohere_dimension: int = setting("COHERE_DIMENSION", 1536, ge=64, le=4096)
-    """The dimensions of that model's vectors. With another number, all documents have to be ingested again."""
+    """The dimensions of that model's vectors. If you change the number, ingest all documents again."""
     cohere_rerank_model: str = setting("COHERE_RERANK_MODEL", "rerank-v3.5")
-    """Cohere's model for reranking; `off` does without."""
+    """Cohere's model for reranking; `off` skips reranking."""
     qdrant_url: Address | None = setting("QDRANT_URL", None, like="http://localhost:6333")
     """A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this
     process."""
     qdrant_key: Key | None = setting("QDRANT_API_KEY", None)
-    """The key of the Qdrant server, if it wants one."""
+    """The key for the Qdrant server, if it needs one."""
     qdrant_collection: str = setting(
         "QDRANT_COLLECTION",
         "documents",
@@ -195,7 +195,7 @@ class ServiceSettings(BaseSettings):
     """A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one runs in
     the data folder."""
     redis_allow_loss: bool = setting("REDIS_ALLOW_LOSS", False)
-    """Work with a server that may lose questions: one that evicts them, or keeps nothing on disk."""
+    """Accept a server that may lose questions: one that evicts them, or keeps nothing on disk."""
 
     @property
     def prices(self) -> Prices | None:
@@ -227,14 +227,14 @@ class DiscordSettings(BaseSettings):
     """Discord."""
 
     discord_token: Key | None = setting("DISCORD_TOKEN", None)
-    """The token of the bot on Discord, from the Bot page of the application. Without it, there is no Discord."""
+    """The token of the bot on Discord, from the Bot page of the application. Without it, the bot is not on Discord."""
     discord_message_content: bool = setting("DISCORD_MESSAGE_CONTENT", False)
     """Whether the bot may read messages that do not mention it, as follow-ups in its threads. Needs the Message Content
     Intent of the Bot page."""
     discord_api_url: Address | None = setting("DISCORD_API_URL", None, like="https://discord.example.com/api")
     """Another address of Discord's API, such as a proxy of your network."""
     discord_gateway_url: Gateway | None = setting("DISCORD_GATEWAY_URL", None, like="wss://gateway.example.com")
-    """Another address of Discord's gateway, to go with it."""
+    """The address of Discord's gateway that goes with it."""
 
 
 UNHEARD = (
@@ -257,13 +257,13 @@ class SlackSettings(BaseSettings):
     """Slack, in Socket Mode or over HTTP."""
 
     slack_bot_token: BotToken | None = setting("SLACK_BOT_TOKEN", None, like="xoxb-...")
-    """The token of the bot in one Slack workspace, which begins with xoxb-. Without it and without a client id, there
-    is no Slack."""
+    """The token of the bot in one Slack workspace, which begins with xoxb-. Without it and without a client id, the bot
+    is not on Slack."""
     slack_app_token: AppToken | None = setting("SLACK_APP_TOKEN", None, like="xapp-...")
     """The app-level token for Socket Mode, which begins with xapp-. With it, the bot opens the connections to Slack
     itself."""
     slack_signing_secret: Key | None = setting("SLACK_SIGNING_SECRET", None)
-    """What Slack signs its requests with. Needed if Slack calls the bot over HTTP."""
+    """The secret with which Slack signs its requests. Needed if Slack calls the bot over HTTP."""
     slack_client_id: Key | None = setting("SLACK_CLIENT_ID", None)
     """The id of the app, for installing it in several workspaces instead of one."""
     slack_client_secret: Key | None = setting("SLACK_CLIENT_SECRET", None)

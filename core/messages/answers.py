@@ -15,12 +15,12 @@ FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
 TOO_LONG = (
     "Sorry, this is more than my language model can read at once. Please ask in fewer words, or with shorter files."
 )
-EXPIRED = "Sorry, this answer took too long, so I gave it up. Please try again in a moment."
+EXPIRED = "Sorry, this answer took too long, so I stopped. Please try again in a moment."
 STOPPED = "Stopped."
 CUT = "This answer got too long, so it was cut off here."
 NO_DOCUMENTS = (
-    "I have no documents for you here yet. Whoever runs me can add some with `footnote ingest`, and say who may read "
-    "them with `footnote sources share`."
+    "I have no documents for you here yet. The person who runs me can add some with `footnote ingest`, and say who may "
+    "read them with `footnote sources share`."
 )
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
@@ -45,7 +45,7 @@ PAUSED = "The moderators have paused me here, so I can't answer for now."
 SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
 CLOSED = "I can't read the moderators' settings here, so I can't answer for now. Please let them know."
 NOT_ALLOWED = (
-    "Thanks for asking! I can't answer in this community yet: whoever runs me has to allow it first. "
+    "Thanks for asking! I can't answer in this community yet: the person who runs me has to allow it first. "
     "They can see that you asked."
 )
 BUSY = "I'm busy"

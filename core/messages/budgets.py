@@ -17,7 +17,8 @@ WHOM = {
     Holder.COMMUNITY: "the whole community",
 }
 NO_PRICES = (
-    "I can't count money here, since whoever runs me hasn't set any prices. Please limit questions or tokens instead."
+    "I can't count money here, since the person who runs me hasn't set any prices. "
+    "Please limit questions or tokens instead."
 )
 BUDGET_UNCLEAR = "Please say how much, or that the limit is to be lifted."
 USED_UP = 100  # percent
@@ -44,7 +45,7 @@ def budget_alert(alert: BudgetAlert) -> str:
         return f"This community has used up its {limit}. I'll answer questions again {moment(alert.until)}."
     return (
         f"This community has used {alert.percent}% of its {limit}. "
-        f"Once all of it is used, I'll answer no questions until the next one begins {moment(alert.until)}."
+        f"Once all of it is used, I won't answer questions until the next one begins {moment(alert.until)}."
     )
 
 
@@ -86,7 +87,7 @@ def budget_line(budget: Budget) -> str:
 
 def budget_above(allowed: Budget) -> str:
     """Return why moderators cannot set as much as they wanted."""
-    return f"That is more than whoever runs me allows. {budget_line(allowed)}"
+    return f"That is more than the person who runs me allows. {budget_line(allowed)}"
 
 
 def budget_ordered(budget: Budget, allowed: Budget | None, *, on: bool, is_new: bool) -> str:
@@ -94,7 +95,7 @@ def budget_ordered(budget: Budget, allowed: Budget | None, *, on: bool, is_new: 
     if on:
         return budget_line(budget) if is_new else f"{budget_line(budget)} It was already set that way."
     lifted = "That limit is lifted." if is_new else "Moderators had set no such limit."
-    return f"{lifted} {budget_line(allowed)} That is what whoever runs me allows." if allowed else lifted
+    return f"{lifted} {budget_line(allowed)} That is what the person who runs me allows." if allowed else lifted
 
 
 def _budgets(spending: Spending, holder: Holder, period: Period) -> Sequence[Budget]:

@@ -16,7 +16,7 @@ OUTDATED = "This command has changed. Please try it again in a minute."
 OLD_BUTTON = "This button is from an earlier version of me, so it does nothing any more."
 NO_TEXT = "That message has no text I could answer from."
 NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
-COUNTED_JUST_NOW = "I have just counted what I keep of you; ask again in a minute."
+COUNTED_JUST_NOW = "I've just counted what I store about you; ask again in a minute."
 THANKS = "Thank you, that's noted."
 TELL_MORE = "What's wrong with this answer?"
 NOT_YOURS = "Only the person who asked, or someone who can manage messages, can stop an answer."
@@ -109,7 +109,7 @@ answer only mentions there.
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
-{forms.me} shows what you can still ask, and how much I keep of you. {forms.forget} {forms.privacy} says what I keep.\
+{forms.me} shows what you can still ask, and how much I store about you. {forms.forget} {forms.privacy} has more.\
 {more}
 
 Edit your question within ten minutes, and I'll answer the new version, as long as nobody has asked more below it. \
@@ -168,7 +168,7 @@ def person_kept(questions: int, waiting: int, votes: int) -> str:
     """Return what is kept of somebody."""
     unanswered = f", {counted(waiting, 'question')} that can still be answered or tried again" if waiting else ""
     return (
-        f"What I keep of you here: {counted(questions, 'question')} with the answers{unanswered}, "
+        f"What I store about you here: {counted(questions, 'question')} with the answers{unanswered}, "
         f"and {counted(votes, 'vote')}."
     )
 

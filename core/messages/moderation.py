@@ -139,7 +139,7 @@ def silent_line(channels: Sequence[str]) -> str:
 
 def auto_answer_line(channels: Sequence[str]) -> str:
     """Return in which channels questions are answered unasked, as many as people read."""
-    return f"Questions are answered unasked in {listed(channels)}."
+    return f"Questions are answered without a mention in {listed(channels)}."
 
 
 def open_line(channels: Sequence[str]) -> str:
@@ -176,7 +176,7 @@ def count_lines(tally: Tally, waiting: int, lacking: Sequence[str] | None) -> It
 WELCOME = """\
 Thank you for inviting me! I answer questions from this community's documents, with a footnote after every statement.
 **Mention me** in a channel, and I'll open a thread with the answer; `/help` says what else I can do.
-For moderators, `/footnote-admin status` says how I am and what I lack here, and `/footnote-admin pause` stops me."""
+For moderators, `/footnote-admin status` says how I am and what I need here, and `/footnote-admin pause` stops me."""
 """What moderators on Discord are told once the bot has joined."""
 
 

@@ -58,7 +58,7 @@ async def test_people_see_what_they_have_left_and_what_is_kept_of_them_alone(tow
     assert [line.replace("*", "") for line in told[:3]] == [
         f"What you have left today: 4 of 5 questions. {again}",
         f"This community has used up its limit of 2 questions for today. {again}",
-        "What I keep of you here: 1 question with the answers, and 0 votes.",
+        "What I store about you here: 1 question with the answers, and 0 votes.",
     ]
     assert (len(told), after - before) == (4, 0)
 
@@ -97,9 +97,9 @@ async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town)
         uncounted = await ordered(town, "budget", who="community", what="money", period="month", most=20)
 
     theirs, ours = (budget_line(Budget(holder=Holder.PERSON, most=most)) for most in (5, 1))
-    assert (too_much, lowered) == (f"That is more than whoever runs me allows. {theirs}", ours)
+    assert (too_much, lowered) == (f"That is more than the person who runs me allows. {theirs}", ours)
     assert f"Set by moderators: {ours}" in status
-    assert lifted == f"That limit is lifted. {theirs} That is what whoever runs me allows."
+    assert lifted == f"That limit is lifted. {theirs} That is what the person who runs me allows."
     assert (unclear, uncounted) == (BUDGET_UNCLEAR, NO_PRICES)
 
 

@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_told_with_what_to_do() -> None:
         "`resume` starts again with the default settings. This would be lost:",
         "- Paused by ADA.",
         "- Switched off in <#8> and <#9>.",
-        "- Questions are answered unasked in <#7>.",
+        "- Questions are answered without a mention in <#7>.",
         "- Anything else that was set.",
     ]
 
@@ -124,5 +124,5 @@ def test_the_status_names_the_channels_that_differ() -> None:
     assert list(messages.policy_lines(policy, DRAWING)) == [
         "I'm answering questions.",
         "Switched off in <#8> and <#9>.",
-        "Questions are answered unasked in <#7>.",
+        "Questions are answered without a mention in <#7>.",
     ]

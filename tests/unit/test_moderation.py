@@ -194,7 +194,7 @@ async def test_moderators_limit_what_is_asked_within_what_the_operator_allows(mo
     wanted = [Budget.parse(f"person {most} questions day") for most in (101, 100, 20)]
     free = Budget.parse("channel 5000 tokens month")
 
-    with pytest.raises(InvalidInput, match="more than whoever runs me allows"):
+    with pytest.raises(InvalidInput, match="more than the person who runs me allows"):
         await moderation.limit(MODERATOR, wanted[0], on=True)
     told = [await moderation.limit(MODERATOR, each, on=True) for each in (*wanted[1:], free)]
     told.append(await moderation.limit(MODERATOR, wanted[0], on=False))
