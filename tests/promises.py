@@ -45,6 +45,7 @@ PROMISES = {
     "resumable": "Reading that was broken off goes on where it was.",
     "empty-folder-keeps-index": "A folder that cannot be read empties no index.",
     "keeps-sources": "It is known where a source comes from and what came of reading it, and one is removed at once.",
+    "safe-fetching": "Nothing has what is not public fetched, by no address, name or redirect, unless it is allowed.",
     "whole-passages": "Passages never cross a heading, fit the embedder and lose no word.",
     "release-dates": "A page is not found before its release date.",
     "bounded-reading": "A file that takes too much time or memory is named and does not stop the rest.",

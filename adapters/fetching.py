@@ -1,0 +1,219 @@
+"""Fetches public pages of the web, and nothing else: whatever an address says, only what is connected to counts.
+
+An operator names a website, and pages of others name the rest of the addresses: none of these may reach this machine,
+its network, or what a cloud keeps at addresses of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import zlib
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+    from yarl import URL
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+NOT_PUBLIC = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "64:ff9b::/96",  # NAT64, which leads to any address of the older kind
+            "64:ff9b:1::/48",
+            "2002::/16",  # 6to4, as well
+            "192.88.99.0/24",
+            "2001::/23",  # Teredo and other tunnels
+            "::/96",  # addresses of the older kind in the newer form
+            "::ffff:0:0:0/96",
+            "fec0::/10",  # once for sites
+            "192.0.0.0/24",  # among them what a cloud says of its machines
+            "168.63.129.16/32",  # the same in another cloud
+            "224.0.0.0/4",
+            "240.0.0.0/4",
+            "ff00::/8",
+        ),
+    )
+)
+"""What Python counts as global, or did in some version, and is no address of a website."""
+SCHEMES = ("http", "https")
+CHUNK = 65_536  # bytes
+REDIRECTS = (301, 302, 303, 307, 308)
+ENCODINGS = ("gzip", "deflate")
+AGENT = "Footnote (documents for a question-and-answer bot; obeys robots.txt)"
+LONGEST_ADDRESS = 2_000  # characters
+
+
+class FetchRefused(Exception):
+    """An address that is not fetched, however often it is tried; the message is a sentence that follows its name."""
+
+
+class FetchFailed(Exception):
+    """An address that did not answer this time; the message is a sentence that follows its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What one address may take: bytes, seconds from the first to the last, and redirects."""
+
+    size: int = 20_000_000
+    seconds: float = 30.0
+    redirects: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRules:
+    """What the operator allows: *networks* that are not public, and behind a *proxy* the *hosts* that it may ask for.
+
+    A proxy looks up the names itself, so that nobody here sees where it connects to.
+    """
+
+    networks: Collection[Network] = ()
+    hosts: Collection[str] = ()
+    proxy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was answered in the end, at the address that redirects led to; names of headers are in lower case."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+def is_allowed(address: str, networks: Collection[Network] = ()) -> bool:
+    """Return whether an address on the internet is public, or in one of the *networks*."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(found, "ipv4_mapped", None)
+    found = mapped if mapped is not None else found
+    if any(found in network for network in networks if network.version == found.version):
+        return True
+    is_special = any(found in network for network in NOT_PUBLIC if network.version == found.version)
+    return found.is_global and not found.is_multicast and not is_special
+
+
+class Fetcher:
+    """Fetches within rules and limits; made by `fetcher`."""
+
+    def __init__(self, session: ClientSession, rules: FetchRules, limits: FetchLimits) -> None:
+        self._session = session
+        self._rules = rules
+        self._limits = limits
+
+    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Fetched:
+        """Return what is at an address. Raises `FetchRefused` and `FetchFailed`."""
+        from aiohttp import ClientError, InvalidURL
+
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._followed(url, headers or {})
+        except (FetchRefused, FetchFailed):
+            raise
+        except TimeoutError as error:
+            raise FetchFailed(f"did not answer within {self._limits.seconds:g} seconds.") from error
+        except (InvalidURL, ValueError) as error:
+            raise FetchRefused("is not a web address.") from error
+        except (ClientError, OSError, zlib.error) as error:
+            if (refused := _refusal(error)) is not None:
+                raise FetchRefused(str(refused)) from error
+            raise FetchFailed("cannot be reached, or broke off.") from error
+
+    async def _followed(self, url: str, headers: Mapping[str, str]) -> Fetched:
+        from yarl import URL
+
+        here = self._checked(URL(url))
+        for _ in range(self._limits.redirects + 1):
+            sent = {"Accept-Encoding": ", ".join(ENCODINGS), "User-Agent": AGENT, **headers}
+            asked = self._session.get(here, headers=sent, allow_redirects=False, proxy=self._rules.proxy)
+            async with asked as response:
+                target = response.headers.get("Location")
+                if response.status not in REDIRECTS or not target:
+                    said = {name.lower(): value for name, value in response.headers.items()}
+                    return Fetched(str(here.with_fragment(None)), response.status, said, await self._body(response))
+            here = self._checked(here.join(URL(target)))
+        raise FetchRefused(f"leads on more than {self._limits.redirects} times.")
+
+    def _checked(self, url: URL) -> URL:
+        """Return an address that may be asked for, as far as it can be told from its words."""
+        if url.scheme not in SCHEMES or not url.host or len(str(url)) > LONGEST_ADDRESS:
+            raise FetchRefused("is not a web address.")
+        if url.user or url.password:
+            raise FetchRefused("holds a name or a password, which is not sent.")
+        if self._rules.proxy is not None and url.host.lower() not in self._rules.hosts:
+            raise FetchRefused(
+                f"is reached through a proxy, which is asked only for hosts in FOOTNOTE_FETCH_HOSTS; {url.host} is not."
+            )
+        return url.with_fragment(None)
+
+    async def _body(self, response: ClientResponse) -> bytes:
+        """Read a body to its end, unpacked, or refuse it where it grows too large."""
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in (*ENCODINGS, "identity", ""):
+            raise FetchRefused("is packed in a way that nobody asked for.")
+        unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32) if encoding in ENCODINGS else None
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(CHUNK):
+            room = self._limits.size - len(body) + 1
+            body += unpack.decompress(chunk, room) if unpack else chunk
+            if len(body) > self._limits.size:
+                raise FetchRefused(f"is larger than {self._limits.size / 1e6:g} MB.")
+        if unpack and not unpack.eof and body:
+            raise FetchFailed("broke off.")
+        return bytes(body)
+
+
+class _NotPublic(OSError):
+    """What the guard raises; a client may wrap it."""
+
+
+def _refusal(error: BaseException | None) -> _NotPublic | None:
+    """Find why the guard refused all addresses of a host, in whatever the client makes of it."""
+    while error is not None:
+        if isinstance(error, _NotPublic):
+            return error
+        inner: Sequence[BaseException] = getattr(error, "exceptions", ())
+        for each in inner:
+            if (found := _refusal(each)) is not None:
+                return found
+        error = error.__cause__ or error.__context__
+    return None
+
+
+@asynccontextmanager
+async def fetcher(rules: FetchRules | None = None, limits: FetchLimits | None = None) -> AsyncGenerator[Fetcher]:
+    """Yield what fetches, until the context ends."""
+    from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+    rules, limits = rules or FetchRules(), limits or FetchLimits()
+
+    def guarded(found: tuple[Any, ...]) -> socket.socket:
+        """Make the socket for an address that was looked up just now, unless nobody may connect to it."""
+        family, kind, protocol, _, address = found
+        if not is_allowed(address[0], rules.networks):
+            raise _NotPublic("is at an address that is not public. To allow it, set FOOTNOTE_FETCH_NETWORKS.")
+        made = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        return made
+
+    connector = TCPConnector(limit_per_host=4, socket_factory=None if rules.proxy else guarded)
+    session = ClientSession(
+        connector=connector,
+        cookie_jar=DummyCookieJar(),
+        timeout=ClientTimeout(total=None),
+        trust_env=False,
+        auto_decompress=False,
+        requote_redirect_url=True,
+    )
+    async with session:
+        yield Fetcher(session, rules, limits)
