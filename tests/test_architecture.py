@@ -25,14 +25,11 @@ LONGER_TESTS = {
         "adapters/slack/test_commands.py",
         "adapters/discord/test_surface.py",
         "adapters/slack/test_server.py",
-        "adapters/slack/test_streaming.py",
         "contracts/test_inbox.py",
         "contracts/test_surface.py",
-        "unit/test_admission.py",
-        "unit/test_responder.py",
     )
 }
-CEILINGS = {"files": 220, "lines": 38_600, "code lines": 24_200, "small modules with a single importer": 0}
+CEILINGS = {"files": 224, "lines": 39_600, "code lines": 24_900, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""

@@ -17,7 +17,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from adapters.redis.connection import names, translated
@@ -261,8 +261,8 @@ async def copy_all(source: Redis, target: Redis) -> int:
     with translated():
         await target.set(BEGUN, 1)
         for key in keys:
-            left = cast("int", await source.pttl(key))
-            dump = cast("bytes | None", await source.dump(key))
+            left = await source.pttl(key)
+            dump = await source.dump(key)
             if dump is None:
                 continue  # it has just expired
             try:
