@@ -166,6 +166,9 @@ def _number(text: str | None) -> float | None:
 SERVICE = RetryPolicy(doubling(0.5, 8.0), attempts=3, longest=8.0, jitter=True)
 INDEX = RetryPolicy(doubling(0.5, 8.0), attempts=4, longest=8.0, jitter=True)
 
+# A website, whose pages nobody waits for.
+SITE = RetryPolicy((5.0, 20.0), attempts=3, longest=120.0)
+
 # A word or a mark beside an answer: all tries are within the three seconds that platforms wait, and who is asked for
 # more than half a minute says it too late for anybody to read.
 QUICK = RetryPolicy((0.5, 2.0), attempts=3, longest=30.0)

@@ -315,14 +315,16 @@ def show_source(name: SourceName, as_json: AsJson = False) -> int:
 @sources.command("add")
 @reported
 def add_source(
-    address: Annotated[Path, typer.Argument(metavar="ADDRESS", help="A folder or file.")],
-    name: Annotated[str | None, typer.Option("--name", help="What to call it; default: the folder's name.")] = None,
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A folder, a file, or a website's address.")],
+    name: Annotated[str | None, typer.Option("--name", help="What to call it; default: its folder or host.")] = None,
     base_url: BaseUrl = None,
+    page: Annotated[bool, typer.Option("--page", help="Read this page of a website alone.")] = False,
 ) -> int:
-    """Write down a new source, and read it."""
+    """Write down a new source, and read it. Of a website, the pages below the address are read."""
     from bot.commands import sources
+    from bot.wiring.documents import origin_of
 
-    return sources.add(address, name=name, base_url=base_url)
+    return sources.add(origin_of(address, base_url, alone=page), name=name)
 
 
 @sources.command("sync")

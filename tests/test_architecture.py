@@ -51,6 +51,7 @@ VENDORS = [
     "onnxruntime",
     "openai",
     "prometheus_client",
+    "protego",
     "pydantic_settings",
     "pypdfium2",
     "yaml",

@@ -178,7 +178,7 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
 
     It is made before the file is read: where that changes in between, the next stamp differs.
     """
-    digest = hashlib.sha256("\n".join((_readers(), *depends_on)).encode())
+    digest = hashlib.sha256("\n".join((readers(), *depends_on)).encode())
     with suppress(OSError):
         if path.stat().st_size > LARGEST_FILE:
             return ""
@@ -192,7 +192,7 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
 
 
 @cache
-def _readers() -> str:
+def readers() -> str:
     """Return a fingerprint of what reads files: our own code, and the libraries that it calls."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):

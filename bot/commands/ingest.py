@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from adapters.unix import give_way
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
-from bot.wiring.documents import opened as opened_source
 from bot.wiring.documents import origin_of
 from core.documents.ingest import PageDone, Step, Summary
 from core.errors import InvalidInput
@@ -54,13 +53,13 @@ def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> l
             "Read them one by one, and name them with --source."
         )
         raise InvalidInput(message, field="source")
-    return [(one, origin_of(path, base_url)) for path, one in zip(paths, names, strict=True)]
+    return [(one, origin_of(str(path), base_url)) for path, one in zip(paths, names, strict=True)]
 
 
 async def _ingest(opened: Session, name: str, origin: Origin, *, quiet: bool) -> Summary:
     library = opened.app.library
     before = next((record for record in await library.records() if record.name == name), None)
-    return await watched(opened_source(name, origin), library.read(name, origin), before, quiet=quiet)
+    return await watched(library.opened(name, origin), library.read(name, origin), before, quiet=quiet)
 
 
 async def watched(

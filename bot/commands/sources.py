@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from adapters.unix import give_way
 from bot.commands.inbox import aligned
@@ -17,14 +17,13 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.settings import community_named
 from bot.wiring import NOTHING_TO_SEARCH
-from bot.wiring.documents import opened as opened_source
-from bot.wiring.documents import origin_of
+from bot.wiring.documents import name_of
 from core.community.visibility import audience_of
 from core.documents.ingest import Summary
 from core.documents.library import NO_ORIGIN
 from core.errors import FootnoteError, InvalidInput, StoreUnavailable
 from core.messages import counted, joined
-from core.model import Audience, Communities, Outline, Scope, SourceRecord, WorkspaceRef, without_controls
+from core.model import Audience, Communities, Origin, Outline, Scope, SourceRecord, WorkspaceRef, without_controls
 
 COLUMNS = ("SOURCE", "pages", "read", "skipped", "failed", "who may read it")
 EVERYBODY, NOBODY = "everybody", "nobody"
@@ -34,6 +33,8 @@ WHO = "Say who may read it: --with COMMUNITY, which may be repeated, --everyone 
 NOT_ALLOWED = "{} is not among those that may use the bot. To let it, type: footnote communities allow {}"
 REMOVED = "{} is removed, with {}."
 EXISTS = "There is a source {!r} already, from {}. Name this one with --name, or remove that one first."
+NEVER, SHORTEST, UNITS = "never", 600, {"m": 60, "h": 3_600, "d": 86_400}
+HOW_OFTEN = "{!r} is not how often a source can be read. Say 6h, 1d or, at the least, 10m; never ends it."
 SPANS = ((timedelta(days=1), "day"), (timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute"))
 
 
@@ -89,6 +90,7 @@ class Shelved:
         if origin is not None:
             found += [("from", f"{origin.address} ({origin.kind})")]
             found += [("published at", origin.base_url)] if origin.base_url else []
+            found += [("is read", f"every {spoken(origin.every)}")] if origin.every else []
         found += [
             ("holds", f"{counted(self.holds.pages, 'page')}, {counted(self.holds.passages, 'passage')}"),
             ("who may read it", self.readers),
@@ -99,6 +101,22 @@ class Shelved:
             found += [("skipped", f"{last.skipped:,}"), ("failed", f"{last.failed:,}")]
             found += [(f"  {each.name}", each.reason) for each in last.failures]
         return found
+
+
+def seconds_in(text: str) -> int:
+    """Return the seconds that are meant by `30m`, `6h` or `1d`; `never` is none. Raises `InvalidInput`."""
+    if text.strip().lower() == NEVER:
+        return 0
+    said = re.fullmatch(r"(\d{1,4})\s*([mhd])", text.strip().lower())
+    seconds = int(said[1]) * UNITS[said[2]] if said else 0
+    if seconds < SHORTEST:
+        raise InvalidInput(HOW_OFTEN.format(text), field="every")
+    return seconds
+
+
+def spoken(seconds: int) -> str:
+    """Return a time in the largest unit that measures it whole."""
+    return next(f"{seconds // size}{unit}" for unit, size in reversed(UNITS.items()) if seconds % size == 0)
 
 
 def ago(moment: datetime) -> str:
@@ -127,9 +145,9 @@ def show(name: str, *, as_json: bool) -> int:
     return OK
 
 
-def add(path: Path, *, name: str | None, base_url: str | None) -> int:
+def add(origin: Origin, *, name: str | None) -> int:
     """Write down where a source comes from, and read it; the code tells whether anything could be read."""
-    origin, called = origin_of(path, base_url), name or path.resolve().name
+    called = name or name_of(origin)
 
     async def added() -> Summary:
         library = opened.app.library
@@ -137,7 +155,7 @@ def add(path: Path, *, name: str | None, base_url: str | None) -> int:
         if known and (known[0].origin is None or known[0].origin.address != origin.address):
             came_from = known[0].origin.address if known[0].origin else "an earlier version"
             raise InvalidInput(EXISTS.format(called, came_from), field="name")
-        await opened_source(called, origin).size()  # there has to be something
+        await library.opened(called, origin).size()  # there has to be something
         await library.add(called, origin)
         return await _synced(opened, called)
 
@@ -177,7 +195,7 @@ async def _synced(opened: Session, name: str, *, quiet: bool = False) -> Summary
     record = await library.find(name)
     if record.origin is None:
         raise InvalidInput(NO_ORIGIN.format(name), field="source")
-    return await watched(opened_source(name, record.origin), library.sync(name), record, quiet=quiet)
+    return await watched(library.opened(name, record.origin), library.sync(name), record, quiet=quiet)
 
 
 def share(name: str, communities: Sequence[str], *, everyone: bool, nobody: bool) -> int:

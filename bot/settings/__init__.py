@@ -20,12 +20,16 @@ from bot.settings.fields import (
     BudgetList,
     CommunityList,
     DiscordSettings,
+    Network,
+    NetworkList,
     ServiceSettings,
     SlackSettings,
     ZoneName,
     budgets_in,
     communities_in,
     community_named,
+    hosts_in,
+    networks_in,
     revealed,
     setting,
 )
@@ -142,6 +146,10 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """How much of a passage the model reads. Longer excerpts help some models."""
     history_tokens: int = setting("FOOTNOTE_HISTORY_TOKENS", 100_000, ge=0, le=2_000_000)
     """How many tokens of the conversation go to the model, at most."""
+    fetch_networks: NetworkList | None = setting("FOOTNOTE_FETCH_NETWORKS", None, like="10.20.0.0/16")
+    """Networks of yours that websites may be read from, such as 10.20.0.0/16; all others have to be public."""
+    fetch_hosts: str | None = setting("FOOTNOTE_FETCH_HOSTS", None, like="docs.example.org")
+    """Behind a proxy, the hosts that websites may be read from, such as docs.example.org, separated by commas."""
     log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
     """How much is logged: debug, info, warning or error."""
     log: Literal["auto", "file", "stderr", "both"] = setting("FOOTNOTE_LOG", "auto")
@@ -161,6 +169,16 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     def named_communities(self) -> tuple[WorkspaceRef, ...]:
         """The servers and workspaces that may use the bot whatever else is set."""
         return communities_in(self.communities or "")
+
+    @property
+    def allowed_networks(self) -> tuple[Network, ...]:
+        """What websites may be read from although it is not public."""
+        return networks_in(self.fetch_networks or "")
+
+    @property
+    def allowed_hosts(self) -> frozenset[str]:
+        """What a proxy may be asked for."""
+        return hosts_in(self.fetch_hosts or "")
 
     @property
     def all_budgets(self) -> tuple[Budget, ...]:

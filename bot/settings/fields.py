@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -75,6 +76,7 @@ def budgets_in(text: str) -> tuple[Budget, ...]:
     return tuple(found)
 
 
+Network: TypeAlias = IPv4Network | IPv6Network
 LIKE = "One looks like discord:81384788765712384 or slack:T012AB3CD"
 COMMUNITY = re.compile(r"discord:\d{1,20}|slack:[ET][A-Z0-9]+")
 
@@ -101,6 +103,24 @@ def _checked_communities(value: str) -> str:
     return value
 
 
+def networks_in(text: str) -> tuple[Network, ...]:
+    """Read networks, or single addresses, that are separated by commas. Raises `ValueError`."""
+    return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
+
+
+def _checked_networks(value: str) -> str:
+    try:
+        networks_in(value)
+    except ValueError as error:
+        raise ValueError("this is not a list of networks, separated by commas") from error
+    return value
+
+
+def hosts_in(text: str) -> frozenset[str]:
+    """Read names of hosts that are separated by commas."""
+    return frozenset(each.strip().lower() for each in text.split(",") if each.strip())
+
+
 def _checked_zone(value: str) -> str:
     try:
         ZoneInfo(value)
@@ -111,6 +131,7 @@ def _checked_zone(value: str) -> str:
 
 CommunityList: TypeAlias = Annotated[str, AfterValidator(_checked_communities)]
 BudgetList: TypeAlias = Annotated[str, AfterValidator(_checked_budgets)]
+NetworkList: TypeAlias = Annotated[str, AfterValidator(_checked_networks)]
 ZoneName: TypeAlias = Annotated[str, AfterValidator(_checked_zone)]
 
 

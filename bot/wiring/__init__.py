@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
@@ -117,7 +118,7 @@ async def assemble(
         yield App(
             responder=Responder(agent, conversations, now=lambda: datetime.now(UTC), observer=observer),
             agent=agent,
-            library=Library(index, Ingestion(index, embedder), opened, lambda: datetime.now(UTC)),
+            library=Library(index, Ingestion(index, embedder), partial(opened, settings), lambda: datetime.now(UTC)),
             index=index,
             stores=stores,
             embedder=embedder,

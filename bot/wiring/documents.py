@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment
 
+from bot.settings import Settings
+from core.errors import InvalidInput
 from core.model import Origin, SourceKind
 from core.ports import DocumentSource
+
+ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+NO_PAGE = "--page is for an address on the web, which begins with https:// or http://."
+NO_BASE = "--base-url is for folders: the pages of a website have their own addresses."
 
 
 def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
@@ -15,11 +24,39 @@ def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
     return Folder(path, name=name, base_url=base_url)
 
 
-def opened(name: str, origin: Origin) -> DocumentSource:
+def opened(settings: Settings, name: str, origin: Origin) -> DocumentSource:
     """Return the source that is meant by where it comes from."""
-    return folder(Path(origin.address), name=name, base_url=origin.base_url or None)
+    if origin.kind is SourceKind.FOLDER:
+        return folder(Path(origin.address), name=name, base_url=origin.base_url or None)
+    from adapters.documents.website import Website
+    from adapters.fetching import FetchRules
+
+    proxies = getproxies_environment()
+    rules = FetchRules(
+        networks=settings.allowed_networks,
+        hosts=settings.allowed_hosts,
+        proxy=proxies.get(urlsplit(origin.address).scheme),
+    )
+    return Website(origin.address, name=name, alone=origin.kind is SourceKind.PAGE, rules=rules)
 
 
-def origin_of(path: Path, base_url: str | None) -> Origin:
-    """Return where a folder or file is, from wherever the next command is typed."""
-    return Origin(kind=SourceKind.FOLDER, address=str(path.expanduser().absolute()), base_url=base_url or "")
+def origin_of(address: str, base_url: str | None, *, alone: bool = False, every: int = 0) -> Origin:
+    """Return where a folder or file is, from wherever the next command is typed, or a website, or *alone* a page of it.
+
+    Raises `InvalidInput` where both cannot be.
+    """
+    if not ADDRESS.match(address):
+        if alone:
+            raise InvalidInput(NO_PAGE, field="page")
+        path = str(Path(address).expanduser().absolute())
+        return Origin(kind=SourceKind.FOLDER, address=path, base_url=base_url or "", every=every)
+    if base_url:
+        raise InvalidInput(NO_BASE, field="base_url")
+    return Origin(kind=SourceKind.PAGE if alone else SourceKind.WEBSITE, address=address, every=every)
+
+
+def name_of(origin: Origin) -> str:
+    """Return what a source is called unless somebody names it: by its folder, or the host of its website."""
+    if origin.kind is SourceKind.FOLDER:
+        return Path(origin.address).resolve().name
+    return urlsplit(origin.address).hostname or origin.address

@@ -69,9 +69,11 @@ class Unreadable(Value):
 
 
 class SourceKind(StrEnum):
-    """What is read: the files under a path."""
+    """What is read: the files under a path, the pages below an address, or the page at one."""
 
     FOLDER = "folder"
+    WEBSITE = "website"
+    PAGE = "page"
 
 
 class Origin(Value):

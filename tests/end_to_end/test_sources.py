@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from bot.commands.sources import NOT_ALLOWED, WHO
 from tests.fixtures.commands import Footnote, Here
 from tests.fixtures.redis import clean
+from tests.servers.website import WebSite, html
 
 OTHER, THIRD = "discord:81384788765712384", "slack:T012AB3CD"
 
@@ -139,6 +141,29 @@ def test_a_source_is_added_shown_brought_up_to_date_and_removed(
     assert [each["name"] for each in listed(footnote, here, **env)] == ["zoo"]
 
 
+@pytest.mark.promise("websites")
+async def test_a_website_is_a_source(footnote: Footnote, url: str) -> None:
+    """It is added by its address, brought up to date, and cited; where it is down, what was read of it stays."""
+    pages = {"/": html("Farm", "Hello.", links=("/goats",)), "/goats": html("Goats", "Goats eat thistles.")}
+    env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1"}
+    async with WebSite(pages) as site:
+        added = await asyncio.to_thread(footnote, "sources", "add", site.url, "--name", "farm", **env)
+        refused = await asyncio.to_thread(footnote, "sources", "add", site.url, "--name", "x", REDIS_URL=url)
+        site.received.clear()
+        again = await asyncio.to_thread(footnote, "sources", "sync", "farm", **env)
+        asked = [path for path in site.asked if path in pages]
+        address = site.url
+    down = await asyncio.to_thread(footnote, "sources", "sync", "farm", **env)
+    found = await asyncio.to_thread(footnote, "ask", "What do goats eat?", "--json", **env)
+
+    assert added.err == "farm: 2 added, 0 changed, 0 unchanged, 0 removed, 0 failed (2 new passages)\n"
+    assert (refused.code, "FOOTNOTE_FETCH_NETWORKS" in refused.err) == (2, True)
+    assert again.err == "farm: 0 added, 0 changed, 2 unchanged, 0 removed, 0 failed (0 new passages)\n"
+    assert asked == ["/", "/goats"]
+    assert (down.code, "cannot be reached" in down.err) == (3, True)
+    assert f"{address}/goats" in found.out
+
+
 @pytest.mark.promise("empty-folder-keeps-index")
 def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
     footnote: Footnote, here: Here, url: str, tmp_path: Path
@@ -166,6 +191,8 @@ def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
     [
         (("add", "FOLDER", "--name", "zoo"), "There is a source 'zoo' already, from "),
         (("add", "FOLDER/nowhere"), "There is no folder or file at "),
+        (("add", "https://x.example", "--base-url", "https://y.example"), "--base-url is for folders"),
+        (("add", "FOLDER", "--page"), "--page is for an address on the web"),
         (("sync", "farm"), "There is no source 'farm'. The sources are: zoo."),
         (("remove", "farm"), "There is no source 'farm'. The sources are: zoo."),
         (("show", "farm"), "There is no source 'farm'. The sources are: zoo."),

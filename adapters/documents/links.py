@@ -1,0 +1,104 @@
+"""What a website says of itself: where its pages are, which of them are one, and what it asks of whoever reads it.
+
+Nothing is parsed here: addresses are picked out of what a site sent by patterns that take no longer than it is.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urldefrag, urljoin, urlsplit, urlunsplit
+
+TAG = re.compile(r"<(a|link|meta|base)\s([^<>]{0,4000})>", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+LOCATION = re.compile(r"<loc>([^<]{1,4000})</loc>", re.IGNORECASE)
+LISTED = re.compile(r"\]\(([^()\s]{1,2000})\)")
+UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+DEEPEST, LONGEST = 20, 2_000  # segments of a path, and characters of an address: what has more is made by a machine
+LARGEST_LIST = 50_000_000  # bytes, unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The part of a website that is read: what is below the folder of an address."""
+
+    origin: str
+    folder: str
+
+    @classmethod
+    def of(cls, address: str) -> Site:
+        """Return the site of an address; what follows the last slash is a page unless it has no ending."""
+        parts = urlsplit(address)
+        folder, _, page = (parts.path or "/").rpartition("/")
+        return cls(f"{parts.scheme}://{parts.netloc}", f"{folder}/" if "." in page or not page else f"{folder}/{page}/")
+
+    @property
+    def address(self) -> str:
+        """The address of its folder."""
+        return self.origin + self.folder
+
+    def page(self, target: str, base: str) -> str | None:
+        """Return the address of a page of this site that is meant from another one; None for what is elsewhere."""
+        with suppress(ValueError):
+            address = urldefrag(urljoin(base, html.unescape(target).strip())).url
+            parts = urlsplit(address)
+            is_inside = f"{parts.path}/".startswith(self.folder) and parts.path.count("/") <= DEEPEST
+            if f"{parts.scheme}://{parts.netloc}" == self.origin and is_inside and len(address) <= LONGEST:
+                return urlunsplit(parts._replace(path=parts.path or "/"))
+        return None
+
+    def chapter(self, address: str) -> str:
+        """Return the first folder below the site's own."""
+        below = urlsplit(address).path.removeprefix(self.folder).split("/")
+        return below[0] if len(below) > 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a page says to machines: other pages, its proper address, and whether it wants to be read at all."""
+
+    links: tuple[str, ...] = ()
+    canonical: str | None = None
+    is_hidden: bool = False
+
+
+def hints_in(text: str, address: str, site: Site) -> Hints:
+    """Return what the HTML at an address says to machines."""
+    base, links, canonical, rules = address, dict[str, None](), None, ""
+    for match in TAG.finditer(UNSEEN.sub("", text)):
+        said = {name.lower(): a or b or c for name, a, b, c in ATTRIBUTE.findall(match[2])}
+        target = said.get("href", "")
+        match match[1].lower():
+            case "base" if target:
+                base = urljoin(address, target)
+            case "meta" if said.get("name", "").lower() in ("robots", "footnote"):
+                rules += said.get("content", "").lower()
+            case "link" if "canonical" in said.get("rel", "").lower().split():
+                canonical = site.page(target, base)
+            case "a" if target and "nofollow" not in said.get("rel", "").lower():
+                page = site.page(target, base)
+                if page is not None and "?" not in page:  # what is behind a question has often no end
+                    links[page] = None
+            case _:
+                pass
+    return Hints(() if "nofollow" in rules else tuple(links), canonical, "noindex" in rules)
+
+
+def locations(body: bytes) -> tuple[list[str], bool]:
+    """Return the addresses in a sitemap, which may be packed, and whether these are sitemaps in turn."""
+    if body.startswith(b"\x1f\x8b"):
+        with suppress(zlib.error):
+            body = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, LARGEST_LIST)
+    text = body.decode(errors="replace")
+    return [html.unescape(found).strip() for found in LOCATION.findall(text)], "<sitemapindex" in text[:2_000].lower()
+
+
+def listed(text: str, address: str, site: Site) -> Iterator[str]:
+    """Yield the pages that a list for machines in Markdown, `llms.txt`, names."""
+    for target in LISTED.findall(text):
+        if (page := site.page(target, address)) is not None:
+            yield page

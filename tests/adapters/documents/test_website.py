@@ -1,0 +1,320 @@
+"""Websites: which pages are read, how often they are asked for, and what a site may do without any harm."""
+
+from __future__ import annotations
+
+import gzip
+import ipaddress
+from collections import Counter
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from adapters.documents.links import Site, hints_in
+from adapters.documents.website import MOST_FAILURES, Website
+from adapters.fetching import FetchRules
+from adapters.retry import SITE
+from core.errors import InvalidInput, SourceUnavailable
+from core.model import Document, LeftOut, Unchanged, Unreadable
+from core.ports import Found
+from tests.servers.service import Reply, Reset
+from tests.servers.website import WebSite, html
+
+RULES = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
+
+
+class Naps:
+    """Sleeps no time at all, and keeps how long it should have."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        """Sleep."""
+        self.slept.append(seconds)
+
+
+@pytest.fixture(name="site")
+async def _site() -> AsyncGenerator[WebSite]:
+    """Run a site of three pages that lead to each other, and one that is elsewhere."""
+    pages = {
+        "/docs/": html(
+            "Start", "Welcome.", links=("a", "/docs/b/", "#top", "/other", "mailto:x@y", "https://x.example")
+        ),
+        "/docs/a": html("A", "Goats eat thistles.", links=("/docs/",)),
+        "/docs/b/": html("B", "Hens eat corn.", links=("c?page=1",)),
+        "/other": html("Other", "Elsewhere."),
+    }
+    async with WebSite(pages) as site:
+        yield site
+
+
+def source(site: WebSite, path: str = "/docs/", *, alone: bool = False) -> Website:
+    """Give the site as a source; nobody sleeps here."""
+    retries = replace(SITE, sleep=Naps())
+    return Website(site.url + path, name="docs", alone=alone, rules=RULES, pace=0.0, retries=retries)
+
+
+async def read(
+    site: WebSite, path: str = "/docs/", *, seen: dict[str, str] | None = None, alone: bool = False
+) -> list[Found]:
+    """Read it to the end."""
+    return [found async for found in source(site, path, alone=alone).documents(seen or {})]
+
+
+def urls(site: WebSite, found: list[Found]) -> list[str]:
+    """Give the paths of what was read."""
+    return [each.url.removeprefix(site.url) for each in found if isinstance(each, Document)]
+
+
+def stamps(found: list[Found]) -> dict[str, str]:
+    """Give the stamps by address, as an index would keep them."""
+    return {each.url: each.stamp for each in found if isinstance(each, Document)}
+
+
+@pytest.mark.promise("websites")
+async def test_the_pages_below_an_address_are_read(site: WebSite) -> None:
+    """Where nothing lists them, links are followed; what is elsewhere is not asked for."""
+    found = await read(site)
+
+    assert urls(site, found) == ["/docs/", "/docs/a", "/docs/b/"]
+    first = found[0]
+    assert isinstance(first, Document)
+    assert (first.title, first.text, first.source, first.chapter) == (
+        "Start",
+        "# Start {#top}\n\nWelcome.\n",
+        "docs",
+        "",
+    )
+    assert [each.chapter for each in found if isinstance(each, Document)] == ["", "", "b"]
+    assert Counter(site.asked) == dict.fromkeys(
+        ["/robots.txt", "/docs/sitemap.xml", "/sitemap.xml", "/docs/llms.txt", "/docs/", "/docs/a", "/docs/b/"], 1
+    )
+
+
+async def test_a_sitemap_names_the_pages(site: WebSite) -> None:
+    """Also packed, and in several files; of those that it names, the ones of the folder count."""
+    site.pages["/docs/lone"] = html("Lone", "Nobody leads here.")
+    site.list("/docs/lone", "/other", "/docs/a")
+    whole = site.pages.pop("/sitemap.xml")
+    assert isinstance(whole, str)
+    site.pages["/maps/1.xml.gz"] = gzip.compress(whole.encode())
+    site.pages["/maps.xml"] = f"<sitemapindex><sitemap><loc>{site.url}/maps/1.xml.gz</loc></sitemap></sitemapindex>"
+    site.pages["/robots.txt"] = f"User-agent: *\nSitemap: {site.url}/maps.xml\n"
+
+    assert urls(site, await read(site)) == ["/docs/", "/docs/lone", "/docs/a"]
+    assert "/docs/b/" not in site.asked
+
+
+async def test_a_list_for_machines_names_the_pages(site: WebSite) -> None:
+    """And what it names is read as Markdown or text where it is that."""
+    site.pages["/docs/llms.txt"] = f"# Docs\n\n- [A]({site.url}/docs/a.md)\n- [Away](https://x.example/)\n"
+    site.pages["/docs/a.md"] = "# Goats\n\nGoats eat thistles.\n"
+    site.types |= {"/docs/llms.txt": "text/plain", "/docs/a.md": "text/plain"}
+
+    found = await read(site)
+
+    assert urls(site, found) == ["/docs/", "/docs/a.md"]
+    assert [each.title for each in found if isinstance(each, Document)] == ["Start", "Goats"]
+
+
+async def test_a_page_can_be_read_alone(site: WebSite) -> None:
+    """With nothing asked but that and what robots may."""
+    assert urls(site, await read(site, "/docs/a", alone=True)) == ["/docs/a"]
+    assert site.asked == ["/robots.txt", "/docs/a"]
+
+
+@pytest.mark.promise("websites")
+async def test_what_robots_may_not_read_is_not_asked_for(site: WebSite) -> None:
+    """By the rules for all, or those for us alone; and a page may say so of itself."""
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /docs/a\n"
+    site.pages["/docs/b/"] = html("B", "Hidden.", head='<meta name="robots" content="noindex">')
+
+    found = await read(site)
+
+    assert urls(site, found) == ["/docs/"]
+    assert "/docs/a" not in site.asked
+    assert [each.why for each in found if isinstance(each, LeftOut)] == ["forbidden by robots.txt", "hidden"]
+    with pytest.raises(InvalidInput, match=r"forbidden by robots\.txt"):
+        await read(site, "/docs/a", alone=True)
+
+
+@pytest.mark.promise("websites")
+@pytest.mark.parametrize("validators", [("ETag", "Last-Modified"), ("Last-Modified",)])
+async def test_a_page_that_is_as_it_was_costs_a_request(site: WebSite, validators: tuple[str, ...]) -> None:
+    """It is not sent again, and not read; what has changed is, and what has gone is not there."""
+    site.validators = validators
+    seen = stamps(await read(site))
+    site.received.clear()
+
+    again = await read(site, seen=seen)
+
+    assert [type(each) for each in again] == [Unchanged] * 3
+    assert [asked for asked in site.asked if asked in ("/docs/", "/docs/a", "/docs/b/")] == [
+        "/docs/",
+        "/docs/a",
+        "/docs/b/",
+    ]
+    del site.pages["/docs/b/"]
+    assert [each.name for each in await read(site, seen=seen) if isinstance(each, LeftOut) and each.why == "gone"] == [
+        f"{site.url}/docs/b/"
+    ]
+
+
+async def test_a_page_that_has_changed_is_read_again(site: WebSite) -> None:
+    """And where it leads now."""
+    seen = stamps(await read(site))
+    site.pages |= {"/docs/a": html("A", "New.", links=("/docs/new",)), "/docs/new": html("New", "Here.")}
+
+    again = await read(site, seen=seen)
+
+    assert urls(site, again) == ["/docs/a", "/docs/new"]
+
+
+async def test_pages_with_a_proper_address_are_one(site: WebSite) -> None:
+    """The first one stands for both, under the address that they name, unless that is elsewhere."""
+    site.pages["/docs/a"] = html("B", "Hens.", head='<link rel="canonical" href="/docs/b/">')
+    site.pages["/docs/"] = html(
+        "Start", "Hi.", head='<link href="https://evil.example/" rel=canonical>', links=("a", "b/")
+    )
+
+    found = await read(site)
+
+    assert urls(site, found) == ["/docs/", "/docs/b/"]
+    assert [each.why for each in found if isinstance(each, LeftOut)] == ["under another address"]
+
+
+@pytest.mark.promise("websites")
+@pytest.mark.parametrize("status", [500, 502, 503, 429])
+@pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml"])
+async def test_a_site_that_is_down_is_told(site: WebSite, path: str, status: int) -> None:
+    """Nobody knows which pages it has, so that none of them has gone."""
+    site.at[path] = Reply(status, b"")
+
+    with pytest.raises(SourceUnavailable, match="Nothing of it was removed"):
+        await read(site)
+
+
+async def test_a_site_that_does_not_answer_is_told(site: WebSite) -> None:
+    """The same."""
+    await site.down()
+
+    with pytest.raises(SourceUnavailable, match="cannot be reached"):
+        await read(site)
+
+
+@pytest.mark.parametrize("reply", [Reply(500, b""), Reply(200, b"<html>", {"Content-Encoding": "gzip"})])
+async def test_a_site_that_stops_to_answer_is_told(site: WebSite, reply: Reply) -> None:
+    """After so many pages in a row, also where they break off."""
+    paths = [f"/docs/{number}" for number in range(MOST_FAILURES + 3)]
+    site.list(*paths)
+    site.at |= dict.fromkeys(paths, reply)
+
+    with pytest.raises(SourceUnavailable, match="has stopped to answer"):
+        await read(site)
+    assert [path for path in site.asked if path in paths] == paths[:MOST_FAILURES]
+
+
+async def test_a_site_that_wants_to_be_left_alone_is_left_alone(site: WebSite) -> None:
+    """For as long as it says; then it is asked again, and after three times not at all."""
+    naps = Naps()
+    site.at["/docs/a"] = Reply(429, b"", {"Retry-After": "7"})
+
+    async def reading() -> None:
+        retries = replace(SITE, sleep=naps)
+        website = Website(f"{site.url}/docs/", name="docs", rules=RULES, pace=0.0, retries=retries)
+        [each async for each in website.documents()]
+
+    with pytest.raises(SourceUnavailable, match="asks not to be read for now"):
+        await reading()
+
+    assert site.asked.count("/docs/a") == 3
+    assert naps.slept == [7.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, "is not open to everybody (401)."),
+        (403, "is not open to everybody (403)."),
+        (418, "answers with an error (418)."),
+    ],
+)
+async def test_a_page_that_is_refused_is_named_and_stays(site: WebSite, status: int, reason: str) -> None:
+    """What was read of it before is kept; the others are read."""
+    site.at["/docs/a"] = Reply(status, b"")
+
+    found = await read(site)
+
+    assert [each for each in found if isinstance(each, Unreadable)] == [
+        Unreadable(name=f"{site.url}/docs/a", reason=reason, url=f"{site.url}/docs/a")
+    ]
+    assert urls(site, found) == ["/docs/", "/docs/b/"]
+
+
+async def test_what_leads_elsewhere_or_is_no_page_is_left_out(site: WebSite) -> None:
+    """A redirect out of the folder, a picture, and what is not public at all."""
+    site.at["/docs/a"] = Reply(302, b"", {"Location": "/other"})
+    site.at["/docs/b/"] = Reply(200, b"PNG", {"Content-Type": "image/png"})
+    site.pages["/docs/"] = html("Start", "Hi.", links=("a", "b/", "c"))
+    site.at["/docs/c"] = Reply(302, b"", {"Location": "http://169.254.169.254/latest/"})
+
+    found = await read(site)
+
+    assert urls(site, found) == ["/docs/"]
+    assert [each.why for each in found if isinstance(each, LeftOut)] == ["elsewhere", "image/png"]
+    assert [each.reason for each in found if isinstance(each, Unreadable)] == [
+        "is at an address that is not public. To allow it, set FOOTNOTE_FETCH_NETWORKS."
+    ]
+
+
+@pytest.mark.promise("safe-fetching")
+async def test_a_site_of_this_machine_is_refused(site: WebSite) -> None:
+    """Unless the operator allows it; nothing is asked."""
+    with pytest.raises(InvalidInput, match="FOOTNOTE_FETCH_NETWORKS"):
+        [found async for found in Website(f"{site.url}/", name="docs", pace=0.0).documents()]
+
+    assert site.asked == []
+
+
+async def test_a_line_that_is_cut_costs_one_page(site: WebSite) -> None:
+    """The others are read."""
+    site.list("/docs/a", "/docs/b/")
+    found: list[Found] = []
+    async for each in source(site).documents():
+        found.append(each)
+        if len(found) == 1:
+            site.faults.extend(
+                [Reset(), Reset()]
+            )  # the client asks again itself, once, where a line that it had is cut
+
+    assert [type(each) for each in found] == [Document, Unreadable, Document]
+
+
+def test_what_a_page_says_to_machines_takes_no_longer_than_it_is() -> None:
+    """However it is written: tags without end, a million links, and what leads out of the site in some form."""
+    site = Site.of("https://x.example/docs/")
+    far = [
+        "//y.example/docs/",
+        "https://x.example@y.example/docs/",
+        "http://x.example/docs/",
+        "/docs/../up",
+        "/docs/" + "a/" * 50,
+    ]
+    text = "".join(f'<a href="{each}">' for each in far) + "<a href=" * 50_000 + '<a href="in">' + "<!--" * 50_000
+
+    assert hints_in(text, site.address, site).links == (f"{site.address}in",)
+
+
+@pytest.mark.parametrize(
+    ("address", "folder"),
+    [
+        ("https://x.example", "https://x.example/"),
+        ("https://x.example/docs", "https://x.example/docs/"),
+        ("https://x.example/docs/", "https://x.example/docs/"),
+        ("https://x.example/docs/index.html", "https://x.example/docs/"),
+    ],
+)
+def test_a_site_is_the_folder_of_an_address(address: str, folder: str) -> None:
+    """What has an ending is a page in it."""
+    assert Site.of(address).address == folder
