@@ -25,7 +25,6 @@ LONGER_TESTS = {
         "adapters/slack/test_commands.py",
         "adapters/discord/test_surface.py",
         "adapters/slack/test_server.py",
-        "adapters/slack/test_streaming.py",
         "contracts/test_inbox.py",
         "contracts/test_surface.py",
         "unit/test_admission.py",
