@@ -148,7 +148,13 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """How many tokens of the conversation go to the model, at most."""
     fetch_networks: NetworkList | None = setting("FOOTNOTE_FETCH_NETWORKS", None, like="10.20.0.0/16")
     """Networks of yours that websites may be read from, such as 10.20.0.0/16; all others have to be public."""
-    fetch_hosts: str | None = setting("FOOTNOTE_FETCH_HOSTS", None, like="docs.example.org")
+    fetch_hosts: str | None = setting(
+        "FOOTNOTE_FETCH_HOSTS",
+        None,
+        like="docs.example.org",
+        must="a list of host names, separated by commas",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9., \[\]:-]*$",
+    )
     """Behind a proxy, the hosts that websites may be read from, such as docs.example.org, separated by commas."""
     log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
     """How much is logged: debug, info, warning or error."""
