@@ -20,6 +20,6 @@ async def test_whatever_breaks_people_see_what_they_should_and_nothing_is_readab
     pieces = [await play(SEED, number, FAULTS, doubled=False, say=said.append) for number in PIECES]
 
     assert [piece.wrongs for piece in pieces] == [{}, {}]
-    assert is_clean(pieces, at_any_pace=True), "\n".join(lines(pieces))
+    assert is_clean(pieces, is_short=True), "\n".join(lines(pieces))
     assert [piece.fsync for piece in pieces] == [FSYNCS[number] for number in PIECES]
     assert sum(piece.faults.total() + piece.unmet for piece in pieces) == FAULTS * len(PIECES)
