@@ -17,12 +17,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
+from adapters.chat.platform import NOTICE, nonce
 from adapters.chat.services import Unanswered
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import Passed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
-from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage
+from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage, WaitNotice
 
 if TYPE_CHECKING:
     from adapters.chat.registry import Tell
@@ -231,7 +232,9 @@ async def _put_back(services: ChatServices) -> None:
             if not each.is_placed:
                 await services.accepting.accept(each.asked, within=LONGEST_WRITE)
             elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
-                begun = {"delivery": Delivery(), "age": None}  # by a worker that died, perhaps
+                message = each.asked.message
+                notice = WaitNotice(thread=message.thread, nonce=nonce(message, NOTICE))  # if there is one
+                begun = {"delivery": Delivery(notice=notice), "age": None}  # by a worker that died, perhaps
                 await services.accepting.move(accepted, each.asked.model_copy(update=begun))
 
 
@@ -261,8 +264,8 @@ async def _finish(services: ChatServices, asked: Asked, until: float, find: Find
 async def _move(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
     async def act() -> None:
         if found := await find(asked):
+            remember(services, found, accepted=asked.message)  # before, as it may be moved without our hearing of it
             await services.accepting.move(asked.message, found)
-            remember(services, found, accepted=asked.message)
         else:
             await services.inbox.put(Deleted(message=asked.message))
 

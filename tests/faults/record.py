@@ -42,6 +42,7 @@ class Record:
     deaths: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     active: dict[str, float] = field(default_factory=dict[str, float])
     _outages: int = 0
+    _followed_until: float = 0.0
 
     @contextlib.contextmanager
     def outage(self) -> Generator[None]:
@@ -60,10 +61,14 @@ class Record:
         self.touched.add(name)
         self.hurt(name)
 
+    def follow(self, seconds: float) -> None:
+        """Take note that what was broken may be skipped for a while, though it is whole again."""
+        self._followed_until = max(self._followed_until, time.monotonic() + seconds)
+
     def begin(self, name: str) -> None:
         """Take note that somebody asks."""
         self.open[name] = time.monotonic()
-        if self._outages:
+        if self._outages or time.monotonic() < self._followed_until:
             self.touched.add(name)
 
     def lose(self, seconds: float = inf) -> None:

@@ -158,10 +158,13 @@ def _percentiles(found: Sequence[float]) -> Sequence[float]:
     return statistics.quantiles(found, n=PERCENT, method="inclusive") if len(found) > 1 else ()
 
 
-def is_clean(pieces: Sequence[Piece]) -> bool:
-    """Say whether nothing was wrong anywhere, and all was well again soon enough where the store lost nothing."""
+def is_clean(pieces: Sequence[Piece], *, is_short: bool = False) -> bool:
+    """Say whether nothing was wrong anywhere, and all was well again soon enough where the store lost nothing.
+
+    A *short* run says little about what holds in the mean, or for 99 of 100: there, one fault is many for few questions.
+    """
     points = _percentiles([second for piece in pieces for second in piece.recoveries])
     untouched, apologies = sum(piece.untouched for piece in pieces), sum(piece.apologies for piece in pieces)
-    is_quick = not points or points[98] <= SLOWEST
-    is_thrifty = _given(pieces) <= MEAN_GIVEN and _most(piece.given_kept for piece in pieces) <= MOST_GIVEN
-    return not _wrongs(pieces) and is_quick and is_thrifty and apologies <= MOST_APOLOGIES * untouched
+    is_quick, is_thrifty = not points or points[98] <= SLOWEST, _given(pieces) <= MEAN_GIVEN
+    is_bounded = _most(piece.given_kept for piece in pieces) <= MOST_GIVEN and (is_short or (is_quick and is_thrifty))
+    return not _wrongs(pieces) and is_bounded and apologies <= MOST_APOLOGIES * untouched
