@@ -17,7 +17,7 @@ TOO_LONG = (
 )
 EXPIRED = "Sorry, this answer took too long, so I stopped. Please try again in a moment."
 STOPPED = "Stopped."
-CUT = "This answer got too long, so it was cut off here."
+CUT = "This answer was cut off here."
 NO_DOCUMENTS = (
     "I have no documents for you here yet. The person who runs me can add some with `footnote ingest`, and say who may "
     "read them with `footnote sources share`."

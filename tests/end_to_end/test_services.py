@@ -177,6 +177,40 @@ async def test_the_log_says_what_failed_and_what_to_do(
     assert (ended.out.count(says), ended.err.count(says)) == (0, 1)
 
 
+@pytest.mark.promise("refusals-told")
+async def test_what_a_service_says_reaches_the_operator_alone(shop: Shop) -> None:
+    """Its code and its words are in the log and in the doctor's line, without the question, and in no answer."""
+    words = "The wizard has left the tower."
+    error = {"message": f"{words} {ASKED}", "type": "odd", "code": "odd_7"}
+    shop.world.chat.broken = Reply(400, {"error": error})
+    asked, doctor = await shop("ask", ASKED), await shop("doctor")
+
+    said = [line["detail"] for line in map(json.loads, shop.log.splitlines()) if line["event"] == "service_said"]
+    assert said[0] == f"status 400, odd, odd_7: {words}…"
+    assert (ASKED in shop.log, words in asked.out + asked.err) == (False, False)
+    assert f"It said: status 400, odd, odd_7: {words}" in next(line for line in lines(doctor) if "chat model" in line)
+
+
+@pytest.mark.promise("second-model")
+async def test_a_second_model_answers_while_the_first_is_away(shop: Shop) -> None:
+    """The answer has its name, the log says why, and the doctor looks at both."""
+    chat = shop.world.chat
+    settings = {
+        "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
+        "OPENAI_FALLBACK_MODEL": "gpt-4o-mini",
+        "OPENAI_FALLBACK_BASE_URL": chat.base_url,
+        "OPENAI_FALLBACK_API_KEY": chat.key,
+    }
+    asked, doctor = await shop("ask", ASKED, "--json", **settings), await shop("doctor", **settings)
+    half = await shop("ask", ASKED, OPENAI_FALLBACK_BASE_URL=chat.base_url)
+
+    logged = [line for line in map(json.loads, shop.log.splitlines()) if line["event"] == "fell_back"]
+    assert (json.loads(asked.out)["status"], asked.code, bool(logged)) == ("answered", 0, True)
+    assert logged[0]["reason"].startswith("The chat model's service cannot be reached.")
+    assert [line[:4] for line in lines(doctor) if "chat model  " in line] == ["!!  ", "ok  "]
+    assert (half.code != 0, "Set OPENAI_FALLBACK_MODEL too" in half.err) == (True, True)
+
+
 async def test_the_doctor_points_out_names_that_nobody_reads(shop: Shop) -> None:
     """That is advice, and no reason for a bad exit code; a likely slip is also told before an answer."""
     ended = await shop("doctor", OPENAI_MODLE="x", QDRANT_COLOUR="y")

@@ -30,6 +30,7 @@ MISSING = (
     "Python in FOOTNOTE_MODEL_PYTHON"
 )
 pytestmark = [
+    pytest.mark.timeout(4 * 3600),
     pytest.mark.skipif(not WHOLE, reason="a real model takes minutes"),
     pytest.mark.skipif(not HAS_PACKAGES, reason=MISSING),
 ]

@@ -62,6 +62,7 @@ def all_runs() -> set[str]:
     return {run for text in (*texts, CALL["function"]["arguments"]) for run in runs(str(text))}
 
 
+@pytest.mark.promise("refusals-told")
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 @pytest.mark.parametrize("status", [400, 401, 429, 500, 200])
 async def test_a_server_that_repeats_all_tells_nobody(

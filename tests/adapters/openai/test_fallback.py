@@ -55,6 +55,7 @@ async def pair() -> AsyncGenerator[Pair]:
         await two.aclose()
 
 
+@pytest.mark.promise("second-model")
 @pytest.mark.parametrize(
     "fault",
     [

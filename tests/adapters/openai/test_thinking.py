@@ -109,6 +109,7 @@ async def test_a_service_that_knows_no_thoughts_is_given_none(model: OpenAIChat,
         ["<|start|>assistant<|channel|>analysis<|message|>Hm.<|channel|>final<|mess", "age|>A robot acts."],
     ],
 )
+@pytest.mark.promise("any-model")
 @pytest.mark.parametrize("streams", [True, False])
 async def test_no_model_shows_its_thoughts(
     model: OpenAIChat, server: ChatServer, pieces: list[str], streams: bool

@@ -36,6 +36,7 @@ async def last_turn(model: OpenAIChat, prompt: Prompt) -> ModelTurn:
     return turn
 
 
+@pytest.mark.promise("any-model")
 @pytest.mark.parametrize("rule", WITHOUT_TOOLS.values(), ids=WITHOUT_TOOLS)
 async def test_a_model_without_tools_is_given_none(
     model: OpenAIChat, server: ChatServer, events: list[Event], rule: Rule
@@ -79,6 +80,7 @@ async def test_a_model_without_tools_is_given_none(
         ('{"name": "search_documents", "arguments": {"query": ', '", "arguments": {"query": '),
     ],
 )
+@pytest.mark.promise("any-model")
 @pytest.mark.parametrize("size", [3, 1_000])
 async def test_a_call_that_is_written_as_text_is_a_call(
     model: OpenAIChat, server: ChatServer, text: str, expected: str, size: int
