@@ -12,7 +12,7 @@ import pytest
 from tests.fixtures.commands import Footnote
 
 ROOT = Path(__file__).resolve().parents[2]
-CEILINGS = {"discord": (64, 370), "slack": (64, 370), "terminal": (36, 200)}
+CEILINGS = {"discord": (67, 428), "slack": (69, 432), "terminal": (36, 225)}
 """The most modules and functions, by platform: what somebody can still read in an afternoon."""
 MOST_COMMANDS = 97
 
