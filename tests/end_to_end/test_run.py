@@ -8,7 +8,7 @@ import json
 import re
 import signal
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -51,12 +51,14 @@ class Process:
         """Wait for an answer with these words in the question's thread."""
         await self.server.until(lambda: words in said(self.server, asked), what=words, seconds=PATIENCE)
 
-    async def tells(self, words: str) -> None:
-        """Wait for a line with these words on standard error."""
+    async def tells(self, words: str) -> str:
+        """Wait for a line with these words on standard error; give all that was said up to it."""
         assert self.running.stderr is not None
+        told = ""
         async with asyncio.timeout(PATIENCE):
-            while words not in (await self.running.stderr.readline()).decode():
-                pass
+            while words not in told:
+                told += (await self.running.stderr.readline()).decode()
+        return told
 
     async def ended(self) -> tuple[int | None, str]:
         """Wait for the end; give the exit code and what was said on standard error."""
@@ -145,18 +147,24 @@ async def test_a_start_tells_what_is_missing(
 ) -> None:
     """Nowhere to answer, or a right that is needed there: with the link that invites the bot, once."""
     for number, permissions in enumerate(servers):
-        server.add_guild(f"Club {number}", permissions=permissions)
+        guild = server.add_guild(f"Club {number}", permissions=permissions)
+        guild.roles[guild.id] = replace(guild.roles[guild.id], permissions=Permission(0))  # what everyone there may do
     running = await asyncio.create_subprocess_exec(
         *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.PIPE
     )
-    await server.connected(seconds=PATIENCE)
-    assert running.stderr is not None
     told: list[str] = []
-    async with asyncio.timeout(PATIENCE):
-        while not any("invite" in line for line in told):
-            told.append((await running.stderr.readline()).decode())
-    running.send_signal(signal.SIGTERM)
-    _, rest = await asyncio.wait_for(running.communicate(), PATIENCE)
+    try:
+        await server.connected(seconds=PATIENCE)
+        assert running.stderr is not None
+        async with asyncio.timeout(PATIENCE):
+            while not any("invite" in line for line in told):
+                told.append((await running.stderr.readline()).decode())
+        running.send_signal(signal.SIGTERM)
+        _, rest = await asyncio.wait_for(running.communicate(), PATIENCE)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            running.kill()
+        await running.wait()
 
     where = "2 servers" if servers else "0 servers"
     assert f"Discord: connected as Footnote#0000 in {where}. Ctrl-C stops.\n" in told
@@ -170,9 +178,11 @@ async def test_without_a_terminal_the_log_is_on_standard_error(footnote: Footnot
     """As JSON, each line once there and once in the file, and no sentence repeats one of them."""
     async with started(footnote, server, FOOTNOTE_LOG="auto") as bot:
         await bot.sees(bot.ask("What do penguins eat?"), "fish")
+        first = await bot.tells('"event": "connected"')
         bot.running.send_signal(signal.SIGTERM)
-        code, err = await bot.ended()
+        code, rest = await bot.ended()
 
+    err = first + rest
     events = [json.loads(line) for line in err.splitlines()]
     assert (code, err) == (0, (footnote.data / "footnote.log").read_text())
     assert [event["name"] for event in events if event["event"] == "connected"] == ["Footnote#0000 in Robots"]

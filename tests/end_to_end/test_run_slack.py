@@ -100,10 +100,8 @@ async def test_a_start_tells_which_scopes_are_missing(footnote: Footnote, place:
         code, told = await stopped(running)
 
     lacking = LACKING.format(scopes="reactions:write")
-    assert (code, sorted(told)) == (
-        0,
-        [f"Slack: {lacking}", f"Slack: connected as {place.title}. Ctrl-C stops."],
-    )
+    assert (code, told.count(f"Slack: {lacking}")) == (0, 1)
+    assert f"Slack: connected as {place.title}. Ctrl-C stops." in told
 
 
 @pytest.mark.promise("journey")
