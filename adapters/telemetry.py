@@ -27,6 +27,7 @@ from core.events import (
     ServiceSaid,
     ServiceSkipped,
     Shortcoming,
+    SourceFailed,
     StateChanged,
     TaskFailed,
     TokensUsed,
@@ -50,6 +51,7 @@ _TROUBLES = (
     | PlatformFailed
     | PossiblyDoubled
     | Shortcoming
+    | SourceFailed
 )
 
 SLOW = 15.0

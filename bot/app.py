@@ -21,6 +21,7 @@ from bot.metrics import Metrics
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
+from bot.sync import Syncing
 from bot.version import version
 from bot.wiring import NOTHING_TO_SEARCH, Check, RetryTiming, open_platforms
 from bot.wiring.platforms import Platform, PlatformClient, TimedSurface, admission_of
@@ -133,6 +134,8 @@ class Bot:
             async with asyncio.TaskGroup() as group:
                 if not is_durable:
                     group.create_task(NEWS.call(self._stores.require_durable))
+                if Role.SYNC in chosen:
+                    group.create_task(until(self._stopping, forever()))  # which is done beside this
                 if Role.WORKER in chosen:
                     group.create_task(self._work(inbox, platforms))
                 for platform in platforms:
@@ -257,6 +260,11 @@ async def until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
         working.result()
 
 
+async def forever() -> None:
+    """Wait until this is cancelled."""
+    await asyncio.Event().wait()
+
+
 def spare_the_collector() -> None:
     """Set what is loaded by now apart: it stays, and to walk through it again and again would make readers wait.
 
@@ -291,12 +299,18 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
         app, stores = opened.app, opened.app.stores
         assert stores is not None  # noqa: S101 - the session was opened with memory
         bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index, health)
-        opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen)))
+        syncing = Syncing(app.index, stores.dedup, opened.observer) if Role.SYNC in chosen else None
+        opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen), syncing))
     return OK
 
 
-async def _beside_commands(opened: Session, store: str, health: Health, work: Coroutine[Any, Any, None]) -> None:
-    """Do *work*, and what commands beside this process need of the data folder where it has that for itself."""
+async def _beside_commands(
+    opened: Session, store: str, health: Health, work: Coroutine[Any, Any, None], syncing: Syncing | None
+) -> None:
+    """Do *work*, and keep sources up to date where this process is to.
+
+    Commands beside it get what they need of the data folder, where this process has that for itself.
+    """
     from adapters.beside import Handshake, OwnerServer
 
     app, folder = opened.app, opened.settings.data_dir
@@ -310,9 +324,12 @@ async def _beside_commands(opened: Session, store: str, health: Health, work: Co
             sys.stderr.write(f"{refused}\n")
         try:
             async with asyncio.TaskGroup() as group:
-                looking = group.create_task(_tell_hint(app.index))
+                beside = [group.create_task(_tell_hint(app.index))]
+                if syncing is not None:
+                    beside.append(group.create_task(syncing.run()))
                 await work
-                looking.cancel()
+                for each in beside:
+                    each.cancel()
         except BaseExceptionGroup as failures:
             raise _first(failures) from failures
 

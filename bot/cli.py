@@ -319,12 +319,14 @@ def add_source(
     name: Annotated[str | None, typer.Option("--name", help="What to call it; default: its folder or host.")] = None,
     base_url: BaseUrl = None,
     page: Annotated[bool, typer.Option("--page", help="Read this page of a website alone.")] = False,
+    every: Annotated[str, typer.Option("--every", help="How often the bot reads it by itself, such as 6h.")] = "never",
 ) -> int:
     """Write down a new source, and read it. Of a website, the pages below the address are read."""
     from bot.commands import sources
     from bot.wiring.documents import origin_of
 
-    return sources.add(origin_of(address, base_url, alone=page), name=name)
+    origin = origin_of(address, base_url, alone=page, every=sources.seconds_in(every))
+    return sources.add(origin, name=name)
 
 
 @sources.command("sync")

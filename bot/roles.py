@@ -23,11 +23,12 @@ NOT_SHARED = (
 
 
 class Role(StrEnum):
-    """A share of the work: hearing what people write on a platform, or answering it."""
+    """A share of the work: hearing what people write on a platform, answering it, or keeping sources up to date."""
 
     DISCORD = "discord"
     SLACK = "slack"
     WORKER = "worker"
+    SYNC = "sync"
 
 
 def shares(named: Collection[Role], settings: Settings) -> frozenset[Role]:
@@ -36,8 +37,8 @@ def shares(named: Collection[Role], settings: Settings) -> frozenset[Role]:
     platforms = frozenset(role for role, there in is_set.items() if there)
     if not platforms:
         raise Misconfigured(NOTHING_TO_RUN)
-    chosen = frozenset(named) or platforms | {Role.WORKER}
-    if missing := sorted(chosen - platforms - {Role.WORKER}):
+    chosen = frozenset(named) or platforms | {Role.WORKER, Role.SYNC}
+    if missing := sorted(chosen - platforms - {Role.WORKER, Role.SYNC}):
         raise Misconfigured(NOT_SET_UP.format(role=missing[0]))
     if not (Role.WORKER in chosen and chosen & platforms) and not settings.is_shared:
         raise Misconfigured(NOT_SHARED)

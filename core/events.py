@@ -336,6 +336,14 @@ class PossiblyDoubled:
     question: MessageRef
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFailed:
+    """A source that is read by itself could not be; what was read of it before stays."""
+
+    source: str
+    reason: str
+
+
 Event: TypeAlias = (
     StateChanged
     | Passed
@@ -368,6 +376,7 @@ Event: TypeAlias = (
     | PlaceRefused
     | PlatformFailed
     | PossiblyDoubled
+    | SourceFailed
 )
 Observer: TypeAlias = Callable[[Event], None]
 EventT = TypeVar("EventT")

@@ -46,6 +46,7 @@ PROMISES = {
     "empty-folder-keeps-index": "A folder that cannot be read empties no index.",
     "keeps-sources": "It is known where a source comes from and what came of reading it, and one is removed at once.",
     "websites": "A website is read as it allows, as little as can be, and where it is down nothing of it is removed.",
+    "syncs-by-itself": "A source is kept up to date by the running bot as often as was said, by one process at a time.",
     "safe-fetching": "Nothing has what is not public fetched, by no address, name or redirect, unless it is allowed.",
     "whole-passages": "Passages never cross a heading, fit the embedder and lose no word.",
     "release-dates": "A page is not found before its release date.",

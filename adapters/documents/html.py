@@ -10,6 +10,7 @@ from typing import Any
 from bs4.element import Tag
 from markdownify import ATX, MarkdownConverter
 
+from adapters.documents.formulas import with_formulas
 from adapters.documents.page import NotReadable, Page, cleaned, decode, first_heading
 
 LANGUAGE = re.compile(
@@ -175,7 +176,7 @@ def read_word(content: bytes) -> Page:
     words: Any = mammoth
     _check(content)
     result = words.convert_to_html(
-        io.BytesIO(content),
+        io.BytesIO(with_formulas(content)),
         style_map="p[style-name='Title'] => h1:fresh\np[style-name='Source Code'] => pre:separator('\\n')",
         convert_image=words.images.img_element(_no_picture),
     )

@@ -34,6 +34,7 @@ from core.events import (
     PlatformFailed,
     ServiceFailed,
     Shortcoming,
+    SourceFailed,
     everyone,
     only,
     unobserved,
@@ -147,6 +148,7 @@ def _join(own: Callable[[], object], reach: Callable[[], OwnerClient | None]) ->
 
 
 WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
+NOT_READ = "The source {} could not be read: {} To see more: footnote sources show {}"
 LONGEST_NAME = 60  # characters of a community's
 MAY = "{}: these may use the bot: {}. To take one away: footnote communities remove {}"
 MAY_NOT = "{}: these may not use the bot: {}. To allow one: footnote communities allow {}"
@@ -219,6 +221,7 @@ Told: TypeAlias = (
     | CommunitiesSee
     | MemoryFailed
     | ServiceFailed
+    | SourceFailed
 )
 REPEATED = (Connected, ConnectionLost, PlatformFailed)  # what is told each time
 
@@ -260,6 +263,8 @@ def _line(event: Told, known: set[str]) -> str:
             return "\n".join(_of_communities(event))
         case ServiceFailed(reason=reason):
             return reason
+        case SourceFailed():
+            return NOT_READ.format(event.source, event.reason, event.source)
         case MemoryFailed():
             return WITHOUT_MEMORY
 

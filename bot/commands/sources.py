@@ -168,7 +168,7 @@ def sync(names: Sequence[str], *, quiet: bool) -> int:
     """Bring sources up to date, all that say where they come from if none is named; one that fails stops no other."""
     codes: list[int] = []
     with session("footnote sources sync") as opened:
-        if opened.owner is not None:
+        if opened.owner is not None or opened.settings.is_shared:
             give_way()
         chosen = names or [each.name for each in opened.run(opened.app.library.records()) if each.origin]
         for name in chosen:

@@ -52,6 +52,7 @@ __all__ = [
 ]
 
 NOTHING_TO_SEARCH = NO_SOURCES
+SHOWN_PROBLEMS = 5  # sources that could not be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,10 @@ def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -
         outline = await index.outline()
         if not outline.passages:
             raise Misconfigured(NOTHING_TO_SEARCH)
-        return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+        says = f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+        failed = [record for record in await index.sources() if record.last and record.last.problem]
+        problems = [f"{record.name}: {record.last.problem}" for record in failed if record.last]
+        return Advice("\n".join([says, *problems[:SHOWN_PROBLEMS]])) if problems else says
 
     redis = "REDIS_URL" if settings.redis_url else None
     stored = ("secret key", "conversations")

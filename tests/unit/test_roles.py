@@ -32,12 +32,14 @@ def _elsewhere(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("given", "named", "becomes"),
     [
-        (SLACK, (), HEARD_AND_ANSWERED),
-        (DISCORD, (), {Role.DISCORD, Role.WORKER}),
+        (SLACK, (), HEARD_AND_ANSWERED | {Role.SYNC}),
+        (DISCORD, (), {Role.DISCORD, Role.WORKER, Role.SYNC}),
         (DISCORD | SLACK, (), set(Role)),
         (DISCORD | SLACK, HEARD_AND_ANSWERED, HEARD_AND_ANSWERED),
         (SLACK | SHARED, {Role.SLACK}, {Role.SLACK}),
         (DISCORD | SLACK | SHARED, {Role.WORKER}, {Role.WORKER}),
+        (SLACK | SHARED, {Role.SYNC}, {Role.SYNC}),
+        (SLACK, {Role.SYNC}, NOT_SHARED),
         ({}, (), NOTHING_TO_RUN),
         ({}, {Role.SLACK}, NOTHING_TO_RUN),
         (SLACK, {Role.DISCORD}, NOT_SET_UP.format(role="discord")),

@@ -1,0 +1,47 @@
+"""A bot that keeps its sources up to date by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.test_run import started
+from tests.fixtures.commands import Footnote
+from tests.servers.discord import DiscordServer
+
+
+def overdue(footnote: Footnote, name: str) -> None:
+    """Have it be long ago that a source was read."""
+    file = footnote.data / "index" / "sources.json"
+    records = json.loads(file.read_text())
+    [record] = [each for each in records if each["name"] == name]
+    record["last"]["tried_at"] = "2026-01-01T00:00:00Z"
+    file.write_text(json.dumps(records))
+
+
+@pytest.mark.promise("syncs-by-itself")
+async def test_a_bot_reads_what_has_changed_by_itself(footnote: Footnote, tmp_path: Path) -> None:
+    """What is new is answered from, without any command; a folder that has gone is told, and loses nothing."""
+    farm, gone = tmp_path / "farm", tmp_path / "gone"
+    for folder in (farm, gone):
+        folder.mkdir()
+        (folder / "hens.md").write_text(f"# Hens of {folder.name}\n\nHens eat corn.\n")
+        added = await asyncio.to_thread(footnote, "sources", "add", str(folder), "--every", "1d")
+        assert added.code == 0
+        overdue(footnote, folder.name)
+    (farm / "goats.md").write_text("# Goats\n\nGoats eat thistles and brambles.\n")
+    (gone / "hens.md").unlink()
+    gone.rmdir()
+    async with DiscordServer() as server, started(footnote, server) as bot:
+        await bot.tells("The source gone could not be read: There is no folder or file")
+        bot.running.send_signal(signal.SIGTERM)
+        code, _ = await bot.ended()
+    listed = await asyncio.to_thread(footnote, "sources", "list", "--json")
+
+    found = {each["name"]: each for each in json.loads(listed.out)["sources"]}
+    assert (code, found["farm"]["pages"], found["gone"]["pages"]) == (0, 2, 1)
+    assert found["gone"]["last"]["problem"].startswith("There is no folder or file")
