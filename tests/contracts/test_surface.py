@@ -180,7 +180,7 @@ async def test_nothing_more_is_written_where_nobody_can_read_it(chat: ChatPlatfo
             await chat.until(lambda: chat.stands(claim))
             (chat.removes_answer if is_deleted else chat.forbids)(claim)
             for number in range(1, 500):
-                yield drafted(f"A robot {'acts ' * number}")
+                yield drafted(f"A robot acts. It {'acts ' * number}")
                 await asyncio.sleep(0.005)
             await asyncio.Event().wait()
         finally:
