@@ -11,7 +11,6 @@ from core.model import Answer, Cost, MessageRef, Status, Usage, WorkspaceRef
 
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
-
 Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index", "inbox", "tool"]
 """What a service does here, whoever provides it."""
 
@@ -123,10 +122,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """What a run of a question has cost is counted; it is no question where something of ours went wrong.
-
-    It is counted in the community where it was asked unless another is *charged*.
-    """
+    """What a run of a question has cost is counted, in the community where it was asked unless another is *charged*."""
 
     question: MessageRef
     cost: Cost
@@ -177,10 +173,7 @@ class ServiceFailed:
 
 @dataclass(frozen=True, slots=True)
 class ServiceSaid:
-    """What a service said as it refused something or failed, for the operator alone: its code, its type and its words.
-
-    Nothing that stood in the request is in it, so that no message and no passage gets into a log.
-    """
+    """What a service said as it refused or failed, for the operator; nothing that stood in the request is in it."""
 
     service: Service
     detail: str
