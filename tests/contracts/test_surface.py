@@ -176,7 +176,7 @@ async def test_nothing_more_is_written_where_nobody_can_read_it(chat: ChatPlatfo
 
     async def written() -> AsyncGenerator[Progress]:
         try:
-            yield WRITTEN[1]
+            yield drafted("A robot acts. It ")
             await chat.until(lambda: chat.stands(claim))
             (chat.removes_answer if is_deleted else chat.forbids)(claim)
             for number in range(1, 500):
@@ -247,10 +247,10 @@ async def test_nothing_is_shown_any_more_once_nobody_wants_the_answer(chat: Chat
     claim = await chat.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot")
+        yield drafted("A robot acts. It ")
         await chat.until(lambda: chat.stands(claim))
         replying.cancel()
-        yield drafted("A robot is made of cheese.")
+        yield drafted("A robot acts. It is made of cheese.")
         await asyncio.Event().wait()
 
     replying = asyncio.create_task(chat.surface.reply(claim, written()))

@@ -38,10 +38,10 @@ def growing(slack: OnSlack, claim: Claim) -> AsyncIterator[Progress]:
     """Give an answer in three pieces, each after readers have seen the one before, or something has gone wrong."""
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot ")
-        await slack.until(lambda: slack.is_met() or seen(slack, claim, "A robot"))
-        yield drafted("A robot acts. ")
+        yield drafted("A robot acts. It ")
         await slack.until(lambda: slack.is_met() or seen(slack, claim, "A robot acts"))
+        yield drafted("A robot acts. It moves. ")
+        await slack.until(lambda: slack.is_met() or seen(slack, claim, "It moves"))
         yield WHOLE
 
     return written()
@@ -139,11 +139,11 @@ async def test_a_stream_that_has_died_of_age_goes_on_as_edits(slack: OnSlack) ->
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot ")
-        await slack.until(lambda: seen(slack, claim, "A robot"))
-        slack.server.clock.advance(300)
-        yield drafted("A robot acts. ")
+        yield drafted("A robot acts. It ")
         await slack.until(lambda: seen(slack, claim, "A robot acts"))
+        slack.server.clock.advance(300)
+        yield drafted("A robot acts. It moves. ")
+        await slack.until(lambda: seen(slack, claim, "It moves"))
         yield WHOLE
 
     await slack.surface.reply(claim, written())
@@ -189,7 +189,7 @@ async def test_words_that_are_taken_back_end_the_stream(slack: OnSlack) -> None:
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("Robots are made of cheese. ")
+        yield drafted("Robots are made of cheese. They ")
         await slack.until(lambda: seen(slack, claim, "cheese"))
         yield Restarted()
         await slack.until(lambda: not seen(slack, claim, "cheese"))
@@ -209,13 +209,13 @@ async def test_a_stream_that_somebody_stopped_ends_with_the_answer_or_goes_on_by
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot ")
-        await slack.until(lambda: seen(slack, claim, "A robot"))
+        yield drafted("A robot acts. It ")
+        await slack.until(lambda: seen(slack, claim, "A robot acts"))
         slack.server.stop(slack.ada, slack.answers(claim)[0])
         if is_heeded:
             claim.cancelled.set(Interruption.STOPPED)
-        yield drafted("A robot acts. ")
-        await slack.until(lambda: is_heeded or seen(slack, claim, "A robot acts"))
+        yield drafted("A robot acts. It moves. ")
+        await slack.until(lambda: is_heeded or seen(slack, claim, "It moves"))
         yield Answer(id="a", text="Stopped.", status=Status.STOPPED) if is_heeded else WHOLE
 
     await slack.surface.reply(claim, written())
@@ -376,7 +376,7 @@ async def half_written(slack: OnSlack, asked: MessageRef) -> Message:
     claim = slack.claim(slack.server.platform.messages[slack.channel.id, asked.id])
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("Robots are made of ")
+        yield drafted("Robots act. They are made of ")
         await slack.until(lambda: seen(slack, claim, "made of"))
         replying.cancel()
         await asyncio.Event().wait()
