@@ -150,10 +150,10 @@ def _ending(scene: Scene, number: int) -> Ending:
     told = scene.told
     if number in scene.withdrawn and (number not in scene.kept or not told[number]):
         return Ending.PENDING if scene.shown else Ending.WITHDRAWN
+    if number in scene.stopped and any(STOPPED in message.text for message in scene.shown):
+        return Ending.STOPPED  # also if it can be voted on, as one is that was shown again by who took it over
     if told[scene.words_of(number)]:
         return Ending.ANSWERED
-    if number in scene.stopped and any(STOPPED in message.text for message in scene.shown):
-        return Ending.STOPPED
     return Ending.PENDING
 
 

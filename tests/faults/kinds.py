@@ -22,9 +22,7 @@ WORKED = tuple(point for point in POINTS if point not in LISTENING)
 PATIENCE = 30.0  # seconds for a process to come to where it is stopped
 BY_COMMAND, IN_THE_CHANNEL, SLOWLY = 0.2, 0.6, 0.1  # of all questions, of those by a mention, and of all answers
 UNWRITTEN = {"always": 0.0, "everysec": 1.0, "no": 3.0}  # seconds that are lost without power; with "no", rather 30
-SKIPPED = (
-    20.0  # seconds for which a worker may skip what failed again and again, and was away once more at the next try
-)
+SKIPPED = 20.0  # seconds for which a worker may skip what failed again and again, once more at its next try
 AWAY = (0.3, 1.5)  # seconds that a service is not there
 ACCEPTED = {
     "discord": (

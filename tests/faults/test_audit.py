@@ -30,6 +30,7 @@ GOOD = (
     Scene((1,), (WHOLE,), withdrawn=frozenset({1}), kept=frozenset({1})),
     Scene((1,), (replace(HALF, text=f"{HALF.text} {STOPPED}"),), stopped=frozenset({1})),
     Scene((1,), (Shown(STOPPED),), stopped=frozenset({1})),
+    Scene((1,), (replace(HALF, text=f"{HALF.text} {STOPPED}", is_whole=True),), stopped=frozenset({1})),
     Scene((1,), (WHOLE,), removed=(HALF,), former={1: 2}),
     Scene((2,), (WHOLE,), former={2: 1}, kept=frozenset({2})),
     Scene((1,), (BUSY,), gone=frozenset({1})),
