@@ -73,7 +73,7 @@ async def test_wherever_it_was_answered_it_is_not_answered_again(town: Town, roo
             await town.remembers(missed)
 
     questions = [str(request.body["messages"][-1]) for request in town.chat.received[requests:]]
-    assert not any("What is an arm?" in text or "What is a robot?" in text for text in questions)
+    assert not any("Question: What is an arm?" in text or "Question: What is a robot?" in text for text in questions)
     assert [town.community.said(each)[: len(said)] for each, said in zip(asked, before, strict=True)] == before
 
 

@@ -161,7 +161,7 @@ def _percentiles(found: Sequence[float]) -> Sequence[float]:
 def is_clean(pieces: Sequence[Piece], *, is_short: bool = False) -> bool:
     """Say whether nothing was wrong anywhere, and all was well again soon enough where the store lost nothing.
 
-    A *short* run says little of what holds in the mean, or for 99 of 100: one fault is many for few questions.
+    A *short* run says little about what holds in the mean, or for 99 of 100: it has many faults for few questions.
     """
     points = _percentiles([second for piece in pieces for second in piece.recoveries])
     untouched, apologies = sum(piece.untouched for piece in pieces), sum(piece.apologies for piece in pieces)
