@@ -8,7 +8,7 @@ from tests.faults.report import is_clean, lines
 from tests.faults.schedule import play
 from tests.faults.store import FSYNCS
 
-SEED, FAULTS, PIECES = 17, 4, (1, 2)  # those whose Redis writes to its disk each second, and as the system likes
+SEED, FAULTS, PIECES = 17, 3, (1, 2)  # those whose Redis writes to its disk each second, and as the system likes
 
 
 @pytest.mark.timeout(300)
