@@ -342,7 +342,7 @@ async def test_the_sources_of_a_thread_are_shown_to_who_asks_for_them(office: Of
             for of in (message, root, other)
         ]
 
-    line = "<https://docs.example/arms|[1]> Robots › Arms (docs.example) 0.80"
+    line = "<https://docs.example/arms|[1]> Robots › Arms (docs.example)"
     assert [(one.text, one.thread_ts) for one in said] == [
         (line, root.ts),
         (line, root.thread_ts),
