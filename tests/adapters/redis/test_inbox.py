@@ -39,13 +39,14 @@ THREE_DAYS = 3 * 86_400  # seconds
 
 @pytest.mark.promise("queue-is-known")
 async def test_questions_that_nobody_came_for_are_counted_as_long_as_they_are_kept(desk: Desk) -> None:
-    """What has expired waits no longer."""
+    """What has expired waits no longer, once a worker has asked again for how long the store has kept all."""
     async with desk.inbox() as inbox:
         await inbox.put(asked("m1"))
         await let_pass(desk.client, THREE_DAYS - 60)
         await inbox.put(asked("m2", in_thread="2"))
         counts = [await inbox.waiting()]
         await let_pass(desk.client, 120)
+        await inbox.kept_for()
         counts.append(await inbox.waiting())
 
     assert counts == [2, 1]
