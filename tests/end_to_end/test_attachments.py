@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,19 +11,21 @@ from redis.asyncio import Redis
 from core.messages import UNREAD
 from core.model import Unread
 from tests.end_to_end.community import ANSWER, Town
-from tests.fakes.chat import asked_of
 from tests.fixtures.redis import all_keys, say
 from tests.servers.uploads import Upload
 
 SECRET = "xyzzy42"
 LOG = Upload("error.log", f"Motor 3 stalled. {SECRET}\n".encode())
 PHOTO = Upload("photo.png", b"\x89PNG", "image/png")
+FILES = re.compile(r'(<data kind="attached files">\n.*?\n</data>)\n\n', re.DOTALL)
+PASSAGES = re.compile(r'<data kind="passages">\n.*?\n</data>\n\nQuestion: ', re.DOTALL)
 
 
 def prompt(town: Town, at: int = -1) -> list[str]:
-    """What the model was given of people."""
+    """What the model was given of people, files and words apart though one message holds both, and no passages."""
     messages: list[dict[str, Any]] = town.chat.received[at].body["messages"]
-    return [asked_of(one) for one in messages if one["role"] == "user"]
+    said = (PASSAGES.sub("", one["content"]) for one in messages if one["role"] == "user")
+    return [part for one in said for part in FILES.split(one) if part]
 
 
 async def stored(client: Redis) -> bytes:
