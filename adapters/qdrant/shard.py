@@ -25,6 +25,12 @@ DAMAGED = (
     "{} there and run `footnote ingest` for each source again; who may read a source is kept."
 )
 
+LOCKED = "WouldBlock"  # in what the engine says when somebody else holds the lock on its write-ahead log
+OWNED = (
+    "The index in {} is in use by another process, and only one can use it at a time. Stop the other one, or set "
+    "QDRANT_URL and REDIS_URL so that several share an index."
+)
+
 
 def check_room(folder: Path, *, least: int = LEAST) -> None:
     """Raise `RetrievalUnavailable` before anything is written to a disk that is nearly full."""
@@ -37,7 +43,10 @@ def check_room(folder: Path, *, least: int = LEAST) -> None:
 
 
 def open_shard(folder: Path, label: Label) -> EdgeShard:
-    """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label."""
+    """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label.
+
+    Raises `RetrievalUnavailable` while another process has it open: what is locked is not damaged.
+    """
     from qdrant_edge import EdgeShard
 
     written = folder / LABEL
@@ -60,6 +69,8 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
     try:
         shard = EdgeShard.load(str(folder / SHARD), config_of(label))
     except Exception as error:  # of many kinds, as all that the engine raises
+        if LOCKED in str(error):
+            raise RetrievalUnavailable(OWNED.format(folder)) from error
         raise Misconfigured(DAMAGED.format(folder, SHARD, LABEL)) from error
     _finish_replacement(shard, folder)
     return shard

@@ -154,7 +154,7 @@ async def test_an_index_of_another_embedder_is_refused(tmp_path: Path, embedder:
 
     async with opened(tmp_path, embedder=embedder, dimension=dimension) as index:
         with pytest.raises(
-            Misconfigured, match=rf"made with {EMBEDDER.name} .*{embedder}.*remove that folder"
+            Misconfigured, match=rf"made with {EMBEDDER.name} .*{embedder}.*remove it and run"
         ) as caught:
             await index.outline()
 
@@ -168,7 +168,7 @@ async def test_a_damaged_label_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "label.json").write_text('{"embedder": ')
 
     async with opened(tmp_path) as index:
-        with pytest.raises(Misconfigured, match=r"label\.json cannot be read.*footnote ingest"):
+        with pytest.raises(Misconfigured, match=r"damaged.*remove shard and label\.json there.*footnote ingest"):
             await index.outline()
 
 
@@ -178,7 +178,7 @@ async def test_a_second_owner_is_refused(tmp_path: Path) -> None:
         await index.outline()
 
         async with opened(tmp_path) as second:
-            with pytest.raises(RetrievalUnavailable):
+            with pytest.raises(RetrievalUnavailable, match="is in use by another process"):
                 await second.outline()
 
 
