@@ -176,7 +176,7 @@ def test_an_unreachable_store_costs_the_memory_not_the_answer(footnote: Footnote
     ("setting", "value", "sentence"),
     [
         ("REDIS_URL", "nonsense", "REDIS_URL is not an address."),
-        ("FOOTNOTE_TOP_K", "99", "FOOTNOTE_TOP_K: Input should be less than or equal to 20"),
+        ("FOOTNOTE_TOP_K", "99", "FOOTNOTE_TOP_K: this has to be a whole number, at least 1 and at most 20."),
         ("FOOTNOTE_SECRET_KEY", "short", "FOOTNOTE_SECRET_KEY"),
         ("FOOTNOTE_DATA_DIR", "/dev/null/x", "The data folder /dev/null/x cannot be written"),
     ],
