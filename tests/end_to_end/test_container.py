@@ -32,7 +32,7 @@ from tests.servers.valkey import free_port
 NAMES = {str(field.validation_alias) for field in Settings.model_fields.values()}
 COMPOSED: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSED["services"]
-OURS = ("bot", "worker", "discord", "slack")
+OURS = ("bot", "worker", "sync", "discord", "slack")
 AFTER_GRACE = 10  # seconds that are granted to commands under way
 
 
