@@ -73,6 +73,7 @@ async def checked(model: CheckedModel, *, patience: float = PATIENCE) -> str:
     """
     asking, where = Asking(TRIED, (LOOK_UP,)), f"{model.model} at {place(model.base_url)}"
     trouble: Exception | None = None
+    await model.connection.load()  # which is our time, and not the model's
     try:
         async with asyncio.timeout(patience):
             turn = await _asked(model, asking)

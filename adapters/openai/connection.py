@@ -138,9 +138,9 @@ class Connection:
 
     async def _open(self, body: dict[str, Any]) -> AsyncStream[object]:
         """Send a request; the limit is for all of a refusal too, which the client reads before it raises it."""
-        from openai import AsyncStream
-
         client = await self._connected()
+        from openai import AsyncStream  # which is loaded by now, and stops nobody
+
         async with asyncio.timeout(self._limits.connect + self._limits.first):
             return await client.post(
                 CHAT,
@@ -169,9 +169,13 @@ class Connection:
             sizes.pop("n_ctx_train", None)
         return min(sizes.values(), default=None)
 
+    async def load(self) -> None:
+        """Load the client library: a second of work, or many on a busy machine, which must not stop everything else."""
+        await asyncio.to_thread(import_module, "openai")
+
     async def _connected(self) -> AsyncOpenAI:
         if self._client is None:
-            await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
+            await self.load()
         if self._client is None:
             endpoint = Endpoint.of(self._base_url, self._model, self._api_key)
             self._options = {"headers": endpoint.headers}
