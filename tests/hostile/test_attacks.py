@@ -38,9 +38,11 @@ from tests.hostile.readers import (
 from tests.on_discord import OnDiscord, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.portion import WHOLE
+from tests.servers.slack import Handled
 
 SAMPLE = ATTACKS if WHOLE else random.Random(17).sample(ATTACKS, 40)
 NAMES = [f"{number}-{attack.place}-{attack.kind}" for number, attack in enumerate(ATTACKS)]
+STREAMING = {"chat.startStream", "chat.appendStream", "chat.stopStream"}
 WIDTH = 4_000  # of a screen, so that no word is cut in two
 
 
@@ -76,6 +78,18 @@ def slack_texts(body: Any) -> Iterator[str]:
                 yield from slack_texts(value)
         case _:
             pass
+
+
+def _streams_joined(requests: Iterable[Handled]) -> Iterator[Any]:
+    """Give the body of each request, with all that a stream shows after it in the place of what was added to it."""
+    shown = dict[str, str]()
+    for one in requests:
+        body = one.body
+        if one.method in STREAMING:
+            stream = str(body.get("ts") or (one.answer or {}).get("ts"))
+            shown[stream] = shown.get(stream, "") + body.get("markdown_text", "")
+            body = {**body, "markdown_text": shown[stream]}
+        yield body
 
 
 class Last:
@@ -132,7 +146,7 @@ async def test_slack_shows_nothing_foreign(kind: type[OnSlack]) -> None:
         for attack in SAMPLE:
             before, claim = len(chat.server.requests), await chat.asks()
             staged, answer = await played(chat.surface, claim, attack, server)
-            texts = [text for one in chat.server.requests[before:] for text in slack_texts(one.body)]
+            texts = [text for body in _streams_joined(chat.server.requests[before:]) for text in slack_texts(body)]
             stands = [
                 text
                 for message in chat.answers(claim)
