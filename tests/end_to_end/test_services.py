@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,8 @@ class Shop:
 
 @pytest.fixture(name="shop")
 async def _shop(tmp_path: Path) -> AsyncGenerator[Shop]:
-    """Open the shop."""
+    """Open the shop, with the chat client loaded: on a busy machine that may take all the time of a look."""
+    await asyncio.to_thread(import_module, "openai")
     async with everything(tmp_path / "services") as world:
         shop = Shop(world, tmp_path / "data")
         documents = write_documents(tmp_path / "zoo")
@@ -117,6 +119,7 @@ async def test_the_doctor_names_every_service(shop: Shop) -> None:
         f"ok  embedder  embed-v4.0 (1536 dimensions) at 127.0.0.1:{port['cohere']}",
         f"ok  reranker  rerank-v3.5 at 127.0.0.1:{port['cohere']}",
         f"ok  qdrant  Qdrant 1.20.0 at 127.0.0.1:{port['qdrant']}, collection documents: 2 pages",
+        "ok  secret key  from the file secret.key in the data folder",
         f"ok  conversations  Valkey 9.1.2 at 127.0.0.1:{world.redis.port}",
         "ok  questions  0 questions wait, 0 being answered",
         "ok  moderation  the moderators' settings can be read",
