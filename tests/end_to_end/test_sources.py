@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -55,10 +56,9 @@ def test_who_may_read_a_source_is_said_and_listed(footnote: Footnote, here: Here
 
     assert found == [zoo(is_shared=False), zoo(OTHER, THIRD), zoo(everyone=True), zoo(), zoo(THIRD)]
     assert told == [f"{OTHER} and {THIRD}", "everybody", "nobody", THIRD]
-    assert [" ".join(line.split()) for line in table] == [
-        "SOURCE pages read skipped failed who may read it",
-        f"zoo 2 less than a minute ago 0 0 {THIRD}",
-    ]
+    head, line = (" ".join(line.split()) for line in table)
+    assert head == "SOURCE pages read skipped failed who may read it"
+    assert re.fullmatch(rf"zoo 2 (less than a minute|\d+ minutes?) ago 0 0 {THIRD}", line)  # the machine may be busy
 
 
 @pytest.mark.promise("says-what-to-do")
