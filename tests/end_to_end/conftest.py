@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ PLATFORMS: dict[str, Callable[[], Community]] = {
 @pytest.fixture(name="town", params=PLATFORMS)
 async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
     """Build a town on each platform; nobody has started the bot yet."""
+    await asyncio.to_thread(import_module, "openai")  # which may take longer than a test waits for an answer
     async with contextlib.AsyncExitStack() as stack:
         community = PLATFORMS[request.param]()
         await stack.enter_async_context(community.open())
