@@ -42,7 +42,7 @@ async def test_a_session_is_named_after_the_question_and_works_until_the_end(sla
 
     async def written() -> AsyncIterator[Progress]:
         await slack.until(lambda: sessions)
-        yield drafted("A robot acts. And")
+        yield drafted("A robot acts. It ")
         await slack.until(lambda: slack.stands(claim))
         while_shown.append(sessions[slack.channel.id, claim.message.id].status)
         yield ANSWER

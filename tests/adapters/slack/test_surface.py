@@ -72,7 +72,7 @@ async def test_an_answer_bears_the_buttons_that_fit_it(
     while_written = list[str]()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot acts. ")
+        yield drafted("A robot acts. It ")
         await by_edits.until(lambda: by_edits.stands(claim))
         while_written.extend(by_edits.answers(claim)[0].action_ids)
         yield answer
@@ -243,10 +243,10 @@ async def test_an_answer_that_is_deleted_while_it_is_streamed_stays_deleted(slac
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot acts. And")
+        yield drafted("A robot acts. It ")
         await slack.until(lambda: slack.stands(claim))
         slack.removes_answer(claim)
-        yield drafted("A robot acts. And it moves. And")
+        yield drafted("A robot acts. It moves. It ")
         yield ANSWER
 
     delivery = await slack.surface.reply(claim, written())
@@ -259,7 +259,7 @@ async def test_half_an_answer_that_cannot_be_finished_is_known(slack: OnSlack) -
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot acts. And")
+        yield drafted("A robot acts. It ")
         await slack.until(lambda: slack.stands(claim))
         slack.server.faults.break_("chat.stopStream", refuse("not_in_channel"))
         slack.server.faults.break_("chat.update", refuse("not_in_channel"))
