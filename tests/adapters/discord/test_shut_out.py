@@ -98,7 +98,7 @@ async def test_nothing_more_is_written_that_nobody_can_be_shown_for_long(speaker
         nonlocal is_stopped
         try:
             discord.server.faults.break_("*", BANNED)
-            yield drafted("Robots are machines")
+            yield drafted("Robots are machines. They ")
             await asyncio.Event().wait()
         finally:
             is_stopped = True

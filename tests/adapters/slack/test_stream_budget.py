@@ -33,7 +33,7 @@ async def test_however_many_ask_in_a_minute_slack_refuses_no_stream(slack: OnSla
         stands = slack.stands
 
         async def growing() -> AsyncIterator[Progress]:
-            yield drafted("A robot ")
+            yield drafted("A robot acts. It ")
             await slack.until(lambda: stands(claim))  # noqa: B023 - it is over before the next one begins
             yield ANSWER
 
