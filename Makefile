@@ -9,6 +9,9 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 override ASK := $(value ASK)
 export ASK
 
+# An empty value lets the first process keep what it has compiled, so that hundreds of others need not compile it anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test coverage soak mutants check lint format lock clean bench
 .DELETE_ON_ERROR:
 
