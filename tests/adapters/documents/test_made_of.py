@@ -180,6 +180,6 @@ def test_words_of_the_settings_are_read(tmp_path: Path) -> None:
 
     assert text.split("\n\n") == [
         "|robot| |release| |version|",
-        "\n.. |robot| replace:: Robbie\n",
-        ".. |release| replace:: 1.2",
+        "\n.. |robot| replace:: Robbie",
+        "\n.. |release| replace:: 1.2",
     ]
