@@ -71,7 +71,8 @@ async def read(folder: Path, files: dict[str, bytes], limits: ReadingLimits) -> 
             case Document():
                 found[item.title] = item.text
             case Unreadable():
-                assert item.url == f"https://x.example/{item.name.removesuffix('.md')}"  # so that what was known of it is kept
+                place = item.name.removesuffix(".md")
+                assert item.url == f"https://x.example/{place}"  # so that what was known of it is kept
                 found[item.name] = item.reason
             case _:
                 pass
