@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 
 from adapters.documents.folder import Folder
@@ -78,7 +78,7 @@ class Abstracts:
         """Count them."""
         return len(lines(need("scifact") / "corpus.jsonl"))
 
-    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Give title and text."""
         for item in lines(need("scifact") / "corpus.jsonl"):
             yield Document(source=self.name, url=f"scifact:{item['id']}", title=item["title"], text=item["text"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -208,7 +208,7 @@ class Folder:
         """Count the files to read."""
         return len(await asyncio.to_thread(self._findings))
 
-    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Read one file at a time in another process, sorted by path; an unreadable one does not stop the rest."""
         findings = await asyncio.to_thread(self._findings)
         known = {stamp: url for url, stamp in seen.items()}

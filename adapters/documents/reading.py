@@ -125,11 +125,15 @@ class ReadingProcess:
         process, self._process = self._process, None
         if process is None:
             return None
-        with suppress(TimeoutError):  # a signal to one that has just ended would have it forgotten how
-            return await asyncio.wait_for(process.wait(), within)
-        with suppress(ProcessLookupError):  # it has ended by itself
-            process.kill()
-        return await process.wait()
+        try:
+            async with asyncio.timeout(within):  # a signal to one that has just ended would have it forgotten how
+                return await process.wait()
+        except TimeoutError:
+            return None
+        finally:  # also where whoever waits is stopped
+            if process.returncode is None:
+                process.kill()
+            await process.communicate(b"")  # its pipes end with it, and not when the loop is closed
 
 
 def serve(document: Callable[[ReadRequest], Reply]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +97,7 @@ class Website:
         """Nobody knows how many pages there are before the last one."""
         return None
 
-    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Read one page after the other; one that is as it was costs a request and nothing else."""
         async with AsyncExitStack() as stack:
             fetch = await stack.enter_async_context(fetcher(self._rules))
@@ -107,10 +107,11 @@ class Website:
             site = Site.of(self._address)
             known = {stamp[1]: (url, stamp[2], stamp[3]) for url, text in seen.items() if (stamp := _stamp(text))}
             visit = _Visit(site, fetch, await self._robots(fetch, site), known, reading, folder)
-            async for found in self._walk(visit):
-                yield found
+            async with aclosing(self._walk(visit)) as walked:
+                async for found in walked:
+                    yield found
 
-    async def _walk(self, visit: _Visit) -> AsyncIterator[Found]:
+    async def _walk(self, visit: _Visit) -> AsyncGenerator[Found]:
         first = visit.site.page(self._address, self._address) or self._address
         pages: Iterable[str] = [] if self._alone else await self._pages(visit)
         waiting = dict.fromkeys([first, *pages])

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +63,7 @@ async def _ingest(opened: Session, name: str, origin: Origin, *, quiet: bool) ->
 
 
 async def watched(
-    source: DocumentSource, steps: AsyncIterator[Step], before: SourceRecord | None, *, quiet: bool
+    source: DocumentSource, steps: AsyncGenerator[Step], before: SourceRecord | None, *, quiet: bool
 ) -> Summary:
     """Read to the end and print what came of it; *before* is what was known, which is no news where it is *quiet*."""
     from rich.console import Console
@@ -75,15 +75,16 @@ async def watched(
         task = progress.add_task(f"Reading {source.name}", total=size, passages=0)
         passages = 0
         try:
-            async for step in steps:
-                match step:
-                    case Summary():
-                        summary = step
-                    case PageDone():
-                        done, passages = done + 1, passages + step.passages
-                        progress.update(task, advance=1, passages=passages)
-                    case _:
-                        progress.update(task, advance=1)
+            async with contextlib.aclosing(steps):
+                async for step in steps:
+                    match step:
+                        case Summary():
+                            summary = step
+                        case PageDone():
+                            done, passages = done + 1, passages + step.passages
+                            progress.update(task, advance=1, passages=passages)
+                        case _:
+                            progress.update(task, advance=1)
         except asyncio.CancelledError:
             sys.stderr.write(without_controls(KEPT.format(source.name, counted(done, "page"))) + "\n")
             raise

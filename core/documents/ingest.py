@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -87,7 +88,7 @@ class Ingestion:
         self._depends_on = f"{PIPELINE} {self._chunker.limit} {embedder.name}\n"
         self._how = hashlib.sha256(self._depends_on.encode()).hexdigest()[:8]
 
-    async def run(self, source: DocumentSource) -> AsyncIterator[Step]:
+    async def run(self, source: DocumentSource) -> AsyncGenerator[Step]:
         """Yield each page as it is done, then the summary.
 
         Raises `EmbeddingUnavailable` and `RetrievalUnavailable`, and what the source raises; what is done by then
@@ -99,16 +100,17 @@ class Ingestion:
         done: dict[str, PageDone] = {}
         failed: list[Unreadable] = []
         skipped = Counter[str]()
-        async for found in source.documents(seen):
-            step = await self._take(found, known, done)
-            match step:
-                case Unreadable():
-                    failed.append(step)
-                case LeftOut():
-                    skipped[step.why] += 1
-                case PageDone():
-                    done[step.url] = step
-            yield step
+        async with aclosing(source.documents(seen)) as pages:
+            async for found in pages:
+                step = await self._take(found, known, done)
+                match step:
+                    case Unreadable():
+                        failed.append(step)
+                    case LeftOut():
+                        skipped[step.why] += 1
+                    case PageDone():
+                        done[step.url] = step
+                yield step
         removed = 0
         if done and all(each.url for each in failed):  # else one of those that have gone may be one that is unreadable
             removed = await self._index.prune(source.name, keep=done.keys() | {each.url for each in failed})

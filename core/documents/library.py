@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -57,15 +58,16 @@ class Library:
         await self.find(name)
         return await self.index.remove(name)
 
-    async def read(self, name: str, origin: Origin) -> AsyncIterator[Step]:
+    async def read(self, name: str, origin: Origin) -> AsyncGenerator[Step]:
         """Read what is there, which becomes a source of that name once there is anything; yield as `sync` does."""
         known = next((record for record in await self.records() if record.name == name), SourceRecord(name=name))
         if (before := known.origin) and (before.kind, before.address) == (origin.kind, origin.address):
             origin = origin.model_copy(update={"every": before.every})
-        async for step in self._read(known, origin):
-            yield step
+        async with aclosing(self._read(known, origin)) as steps:
+            async for step in steps:
+                yield step
 
-    async def sync(self, name: str) -> AsyncIterator[Step]:
+    async def sync(self, name: str) -> AsyncGenerator[Step]:
         """Bring a source up to date; yield each page as it is done, then the summary.
 
         Raises `InvalidInput` where nothing is at its place any more, or nobody knows where that is, and
@@ -75,22 +77,24 @@ class Library:
         known = await self.find(name)
         if known.origin is None:
             raise InvalidInput(NO_ORIGIN.format(name), field="source")
-        async for step in self._read(known, known.origin):
-            yield step
+        async with aclosing(self._read(known, known.origin)) as steps:
+            async for step in steps:
+                yield step
 
-    async def _read(self, known: SourceRecord, origin: Origin) -> AsyncIterator[Step]:
+    async def _read(self, known: SourceRecord, origin: Origin) -> AsyncGenerator[Step]:
         name, is_noted = known.name, False
         try:
-            async for step in self.ingestion.run(self.opened(name, origin)):
-                if not is_noted:
-                    is_noted = True
-                    if origin != known.origin:
-                        await self.index.record(SourceRecord(name=name, origin=origin))
-                if isinstance(step, Summary):
-                    await self._note(known, self._report(known, step))
-                elif isinstance(step, PageDone) and step.passages:
-                    await self._check(name)
-                yield step
+            async with aclosing(self.ingestion.run(self.opened(name, origin))) as steps:
+                async for step in steps:
+                    if not is_noted:
+                        is_noted = True
+                        if origin != known.origin:
+                            await self.index.record(SourceRecord(name=name, origin=origin))
+                    if isinstance(step, Summary):
+                        await self._note(known, self._report(known, step))
+                    elif isinstance(step, PageDone) and step.passages:
+                        await self._check(name)
+                    yield step
         except (InvalidInput, SourceUnavailable, Misconfigured) as error:
             await self._note(known, self._failed(known, str(error)))
             raise

@@ -59,10 +59,11 @@ class DocumentSource(Protocol):
         """Count what `documents` will yield at most, for a progress bar; None if nobody can know."""
         ...
 
-    def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+    def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Read every page, in a stable order; what cannot be read is reported and does not stop the rest.
 
         A page that still bears the stamp under which it was *seen*, by its address, is `Unchanged`, and is not read.
+        Whoever stops before the end closes it.
         """
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -164,9 +164,10 @@ async def test_what_vanishes_is_removed_and_what_is_broken_off_goes_on(shelf: Sh
     """Pages that were done before are not done again."""
     shelf.put({name: PAGES[name] for name in ("a.md", "b/second.md")})
     index = MemoryIndex()
-    async for step in Ingestion(index, HashEmbedder()).run(shelf.source):
-        if isinstance(step, PageDone):
-            break
+    async with aclosing(Ingestion(index, HashEmbedder()).run(shelf.source)) as steps:
+        async for step in steps:
+            if isinstance(step, PageDone):
+                break
     rest = await ingest(index, shelf.source)
     shelf.put({"b/second.md": PAGES["b/second.md"]})
     after = await ingest(index, shelf.source)
@@ -194,9 +195,8 @@ async def test_a_place_that_cannot_be_reached_removes_nothing(shelf: Shelf) -> N
 async def test_a_reader_may_stop_early(shelf: Shelf) -> None:
     """Whoever takes one page owes nothing for the rest."""
     shelf.put(PAGES)
-    documents = shelf.source.documents()
-
-    first = next(item for item in [await anext(documents), await anext(documents)] if isinstance(item, Document))
+    async with aclosing(shelf.source.documents()) as documents:
+        first = next(item for item in [await anext(documents), await anext(documents)] if isinstance(item, Document))
 
     assert first.title == "First"
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -191,7 +191,7 @@ async def test_who_stops_is_told_what_is_kept(capsys: pytest.CaptureFixture[str]
     """The number of pages that are done, and that the next time goes on."""
     reading = asyncio.Event()
 
-    async def steps() -> AsyncIterator[Step]:
+    async def steps() -> AsyncGenerator[Step]:
         yield PageDone("https://zoo.example/a", Outcome.ADDED, 2)
         yield PageDone("https://zoo.example/b", Outcome.UNCHANGED)
         reading.set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from core.model import Document, Unchanged
 from core.ports import NOTHING_SEEN, Found
@@ -25,7 +25,7 @@ class ListSource:
         """Count the documents."""
         return len(self._documents)
 
-    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Give one document after the other, unless its stamp was seen."""
         for found in self._documents:
             match found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -185,11 +186,11 @@ async def test_a_file_over_the_limit_is_not_even_opened(tmp_path: Path) -> None:
 async def test_a_file_that_disappears_while_the_folder_is_read_is_reported(tmp_path: Path) -> None:
     """The list of files is older than their content."""
     write(tmp_path, {"a.md": "# A\n", "b.md": "# B\n"})
-    items = Folder(tmp_path, name="docs").documents()
-    first = await anext(items)
-    (tmp_path / "b.md").unlink()
+    async with aclosing(Folder(tmp_path, name="docs").documents()) as items:
+        first = await anext(items)
+        (tmp_path / "b.md").unlink()
 
-    second = await anext(items)
+        second = await anext(items)
 
     assert isinstance(first, Document)
     assert second == Unreadable(

@@ -43,6 +43,11 @@ def runs(process: int) -> bool:
     return bool(state.strip()) and not state.startswith(b"Z")
 
 
+async def whole_end(process: int) -> None:
+    """Wait for the end of a process of ours, with all its threads: until then it keeps its locks."""
+    await asyncio.to_thread(os.waitid, os.P_PID, process, os.WEXITED | os.WNOWAIT)
+
+
 def children(process: int) -> list[int]:
     """The processes that *process* started, without the one that looks."""
     with subprocess.Popen(["ps", "-A", "-o", "ppid=,pid="], stdout=subprocess.PIPE, text=True) as looking:
@@ -113,7 +118,7 @@ async def test_a_server_that_outlived_its_owner_is_taken_over(tmp_path: Path) ->
         for watcher in children(server):
             os.kill(watcher, signal.SIGKILL)
         os.kill(process, signal.SIGKILL)
-        await wait_until(lambda: not runs(process), what="the end of the owner")
+        await whole_end(process)
         assert runs(server)
 
         assert await stored(tmp_path) == b"value"
@@ -125,7 +130,7 @@ async def test_an_orphan_that_does_not_end_is_named(tmp_path: Path) -> None:
     with owned(tmp_path) as (process, server):
         os.kill(server, signal.SIGSTOP)
         os.kill(process, signal.SIGKILL)
-        await wait_until(lambda: not runs(process), what="the end of the owner")
+        await whole_end(process)
         with pytest.raises(StoreUnavailable, match=f"still works in {tmp_path} .* End the process valkey-server"):
             await asyncio.to_thread(PrivateServer(tmp_path, timeout=0.1).start)
         os.kill(server, signal.SIGCONT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import pytest
 
@@ -231,7 +231,7 @@ async def test_a_run_that_is_broken_off_is_continued() -> None:
     class Failing(ListSource):
         """Breaks the embedder behind the first page."""
 
-        async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+        async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
             yield page("a")
             embedder.fails = True
             yield page("b")

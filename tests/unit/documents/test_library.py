@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import pytest
 
@@ -38,7 +38,7 @@ class Place:
         class Source(ListSource):
             """Gives what is there at that moment."""
 
-            async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncIterator[Found]:
+            async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
                 """Give it, and then fail if need be."""
                 for each in place.found:
                     yield each
