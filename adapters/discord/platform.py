@@ -36,6 +36,7 @@ from adapters.discord.poster import (
     ChannelPoster,
     find_lost,
     is_all,
+    remove_orphans,
     said_in,
     tell_moderators,
     translated,
@@ -120,7 +121,7 @@ class DiscordChat(ChatPlatform):
             posted=posted,
             grows=grows,
             sign=partial(typing, self.client, None if lives else place),  # Discord does so itself for a command
-            settled=partial(self._settled, claim),
+            settled=partial(self._settled, claim, place),
             is_all=partial(is_all, channel, self.client.user) if interaction is None else unsure,
         )
 
@@ -323,12 +324,14 @@ class DiscordChat(ChatPlatform):
             return isinstance(cause, HTTPException) and cause.code == THREAD_EXISTS
         return True
 
-    async def _settled(self, claim: Claim, answer: Answer | None, shown: Sequence[Posted]) -> None:
+    async def _settled(self, claim: Claim, place: str, answer: Answer | None, shown: Sequence[Posted]) -> None:
         """Name the thread after a question that was edited, or tag a post, which need not be allowed.
 
         A post is tagged that began with the question, or where all are answered; a forum that forbids it is left alone
         for some minutes.
         """
+        if claim.is_redelivered:
+            await remove_orphans(self.client, place, claim, shown)
         if answer is None or not shown:
             return
         address, post, begins = claim.address, claim.message.thread, is_first(claim.message)
@@ -343,10 +346,8 @@ class DiscordChat(ChatPlatform):
             return
         try:
             async with asyncio.timeout(LONGEST_TAGGING):
-                is_wanted = begins
-                if not is_wanted and self.policies is not None:
-                    is_wanted = post.channel in (await self.policies.load(post.home)).auto_answer
-                if is_wanted:
+                policies = None if begins else self.policies
+                if begins or (policies and post.channel in (await policies.load(post.home)).auto_answer):
                     await tag_answered(self.client, post.channel, post.thread)
         except Barred:
             self._untaggable.add(post.channel)

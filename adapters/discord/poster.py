@@ -28,7 +28,7 @@ from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUT
 from adapters.retry import QUICK, SHUT_OUT, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.messages import WELCOME, permissions_lacking
-from core.model import Claim, Delivery, Question, ThreadRef
+from core.model import Claim, Delivery, MessageRef, Question, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, ClientUser, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
@@ -211,6 +211,21 @@ async def unknown_messages(
     said = [one for one in found if one.author == me and one.type is not MessageType.thread_starter_message]
     mine = [one for one in said if one.created_at >= since - EARLY and str(one.id) not in known]
     return mine if found else None  # the question would be among them
+
+
+async def remove_orphans(client: AutoShardedClient, place: str, claim: Claim, shown: Sequence[Posted]) -> None:
+    """Remove what names the question and is not *shown*: a worker before has posted it, and the store may have lost it.
+
+    A long response to a command has its rest in a thread of its own. Raises nothing.
+    """
+    asked_at, thread = claim.question.asked_at, claim.message.thread
+    known = Delivery(messages=tuple(MessageRef(thread=thread, id=one.id) for one in shown))
+    for each in dict.fromkeys((place, thread.thread)):
+        with suppress(PostingFailed):  # where the bot may not read, nobody can know
+            channel = client.get_partial_messageable(int(each))
+            for message in await unknown_messages(channel, client.user, known, asked_at) or ():
+                if names_question(message, claim.question):
+                    await translated(message.delete())
 
 
 async def is_all(channel: Channel, me: ClientUser | None, delivery: Delivery) -> bool:

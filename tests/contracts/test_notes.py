@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import StoreUnavailable
-from core.model import Progress
+from core.model import Answer, Delivery, Progress, Status
 from tests.contracts.test_surface import PLATFORMS
 from tests.fakes.surface import drafted
 from tests.on_discord import POST, OnDiscord, on_discord
@@ -50,6 +50,24 @@ async def test_a_message_is_removed_only_when_it_is_noted_that_it_goes(chat: Cha
     await replying
 
     assert (before, meanwhile, len(chat.stands(claim))) == (2, 2, 1)
+
+
+@pytest.mark.promise("no-orphans")
+@pytest.mark.parametrize("name", ["discord", "discord, by command", "slack"])
+async def test_what_a_store_has_lost_of_an_answer_does_not_stay_below_an_apology(name: str) -> None:
+    """A store that went back in time knows the first message only, and the platform knows both."""
+    async with PLATFORMS[name]() as chat:
+        claim = await chat.asks()
+        whole = ANSWER.model_copy(update={"text": f"{long(chat.longest, 1.5)}[1]"})
+        first = await chat.surface.reply(claim, progress(whole))
+        known = Delivery(messages=first.messages[:1])
+        before = len(chat.stands(claim))
+
+        sorry = Answer(id="a", text="I couldn't look.", status=Status.UNAVAILABLE)
+        await chat.surface.reply(replace(claim, delivery=known, attempt=2), progress(sorry))
+
+        assert (before, len(first.messages)) == (2, 2)
+        assert ["couldn't look" in text for text in chat.stands(claim)] == [True]
 
 
 @pytest.mark.promise("crash-safe")
