@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import signal
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +36,7 @@ SECRET = "a secret that is long enough for a test"
 LISTENERS = ("discord", "slack")
 WORKERS = ("worker-1", "worker-2")
 REST = 60.0  # seconds for everything that is under way
+TAKEN = 5.0  # seconds until somebody works on what is tried again
 LOOK = 0.05  # seconds between two looks at what nobody tells of
 ROBOTS = ("Ada", "Bolt", "Crank", "Dynamo", "Ember", "Flux", "Gear", "Hex", "Ion", "Joule", "Kelvin", "Lumen")
 SOURCE = ListSource(
@@ -68,6 +70,7 @@ class Rig:
     deeds: Deeds = field(default_factory=Deeds)
     asked: dict[int, Asked] = field(default_factory=dict[int, Asked])
     pending: dict[int, Asked] = field(default_factory=dict[int, Asked])
+    _pressed: dict[int, tuple[Scene, float]] = field(default_factory=dict[int, tuple[Scene, float]])
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _orders: itertools.count[int] = field(default_factory=itertools.count)
 
@@ -126,9 +129,11 @@ class Rig:
     def retry(self) -> int:
         """Let those try again who got an apology instead of an answer; give how many can."""
         again = [self.asked[number] for number in self.ended(Ending.EXCUSED)]
+        before = {asked.number: self.scene(asked.platform, asked.place) for asked in again}
         pressed = [asked for asked in again if self.on(asked.platform).press(asked, RETRIES)]
         for asked in pressed:
             self.model.begin_again(asked.number)
+            self._pressed[asked.number] = before[asked.number], time.monotonic() + TAKEN
         self.pending |= {asked.number: asked for asked in pressed}
         return len(pressed)
 
@@ -269,8 +274,12 @@ class Rig:
     def look(self) -> None:
         """Take note of the questions that are over."""
         for number, asked in list(self.pending.items()):
-            community = self.on(asked.platform)
-            if endings(self.scene(asked.platform, asked.place))[number] is not Ending.PENDING:
+            community, scene = self.on(asked.platform), self.scene(asked.platform, asked.place)
+            before, until = self._pressed.get(number, (None, 0.0))
+            if scene == before and time.monotonic() < until:
+                continue  # what stands there is the apology that is tried again
+            self._pressed.pop(number, None)
+            if endings(scene)[number] is not Ending.PENDING:
                 self.record.over(asked.name, community.message_of(asked))
                 del self.pending[number]
 
