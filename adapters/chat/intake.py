@@ -70,6 +70,7 @@ class FoundAnswer:
 
     messages: tuple[MessageRef, ...] = ()
     is_finished: bool = False
+    is_current: bool = True  # else it is older than an edit of the question, and does not say that it was updated
 
 
 class Channel(Protocol):
@@ -194,8 +195,7 @@ class Intake:
             speaks = event.speaks and decision.reason not in UNSPOKEN
             routed = RoutedEvent(replace(event, inbound=inbound, speaks=speaks), standing, decision, age, is_young)
             if event.is_late and not await self._is_kept(routed):
-                found = await self._resumed(routed)
-                if found is None:
+                if (found := await self._resumed(routed)) is None:
                     return
                 routed = found
             is_told = decision.reason in (Reason.MENTIONED, Reason.DIRECT) and 0 < len(inbound.text) <= LONGEST_COMMAND
@@ -230,7 +230,8 @@ class Intake:
         if found is None:
             self._services.observer(AnswerAssumed(inbound.message))
             return None
-        if found.is_finished and (event.is_late or event.has_come or inbound.kind is InboundKind.WRITTEN):
+        may_know = found.is_current and (event.is_late or event.has_come)
+        if found.is_finished and (may_know or inbound.kind is InboundKind.WRITTEN):
             return None
         notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
         return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice))

@@ -18,7 +18,7 @@ from adapters.discord.dialect import buttons_of, is_draft, names_question
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
 from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, rights_in, said_in, translated
 from core.errors import Gone, Rejected
-from core.messages import BUSY, UNTITLED, WARNING
+from core.messages import BUSY, UNTITLED, UPDATED, WARNING
 from core.model import Inbound, MessageRef, Person, Question, ThreadRef
 
 if TYPE_CHECKING:
@@ -168,7 +168,10 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
         if parts:
             thread = here.model_copy(update={"thread": place})
             refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
-            return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)))
+            is_current = any(
+                UPDATED in one.content or one.created_at.timestamp() * 1000 >= inbound.revision for one in parts
+            )
+            return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)), is_current=is_current)
         if begins and place == here.thread:
             room = await translated(client.fetch_channel(int(place)), gone=NO_PLACE)
             if isinstance(room, Thread) and room.total_message_sent > len(said):

@@ -26,6 +26,7 @@ from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
 from adapters.slack.dialect import STOP, blocks_of
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.events import unobserved
+from core.messages import UPDATED
 from core.model import Answer, Claim, Delivery, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ async def find_answer(
     said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
     if not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
         raise Gone("the message was deleted")
-    found, is_finished, is_last = list[MessageRef](), True, True
+    found, is_finished, is_last, is_current = list[MessageRef](), True, True, not revision
     for one in said:
         ts, known, text = str(one["ts"]), nonce_of(one), str(one.get("text") or "")
         if float(ts) <= float(message.id):
@@ -206,13 +207,15 @@ async def find_answer(
             is_last = is_last and "?" not in text and f"<@{me}" not in text
         elif known in marks or (known is None and is_last and not found):
             found.append(MessageRef(thread=message.thread, id=ts))
-            is_finished = is_finished and known is not None and f'"{STOP}"' not in json.dumps(one.get("blocks"))
+            drawn = json.dumps(one.get("blocks"))
+            is_finished = is_finished and known is not None and f'"{STOP}"' not in drawn
+            is_current = is_current or UPDATED in drawn or float(ts) * 1000 >= revision
     if not found and len(said) >= LOOKED_AT:
         return None
     is_finished = bool(found) and is_finished
     if is_finished and said[-1]["ts"] == found[-1].id:
         await rest(place)
-    return FoundAnswer(tuple(found), is_finished=is_finished)
+    return FoundAnswer(tuple(found), is_finished=is_finished, is_current=is_current or not found)
 
 
 def _letters(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -103,6 +105,22 @@ async def test_an_answer_is_found_for_the_newest_words_of_a_question(scene: AnyS
     delivery = await scene.chat.surface.reply(claim, progress(ANSWER))
 
     assert await scene.found(claim, revision=7) == FoundAnswer(delivery.messages, is_finished=True)
+
+
+async def test_an_answer_to_words_before_an_edit_is_known_for_that(scene: AnyStanding) -> None:
+    """It is older than the edit; once it was updated, it says so."""
+    claim = scene.asks()
+    delivery = await scene.chat.surface.reply(claim, progress(ANSWER))
+    edited = round((datetime.now(UTC) + timedelta(minutes=1)).timestamp() * 1000)
+    before = await scene.found(claim, revision=edited)
+
+    question = claim.question.model_copy(update={"revision": edited})
+    updated = replace(claim, delivery=delivery, is_update=True, question=question)
+    await scene.chat.surface.reply(updated, progress(ANSWER))
+    after = await scene.found(claim, revision=edited)
+
+    assert before == FoundAnswer(delivery.messages, is_finished=True, is_current=False)
+    assert after == FoundAnswer(delivery.messages, is_finished=True)
 
 
 async def test_nothing_is_found_of_an_answer_that_was_deleted(scene: AnyStanding) -> None:
