@@ -245,7 +245,8 @@ class Run:
         """Whether what the model wrote is its last word: over passages it names some, or says that they do not help."""
         has_passages = self._sources.citations and not self._toolbox.has_grounds
         is_excused = self._repaired or self._is_free or not has_passages or self._draft.says_no
-        return bool(is_excused or self._draft.markup.citations or self._draft.markup.is_blank)
+        is_compared = self._sources.evidence.compares(self._draft.text)  # then the passages say where footnotes belong
+        return bool(is_excused or is_compared or self._draft.markup.citations or self._draft.markup.is_blank)
 
     async def _search_first(self) -> AsyncIterator[Progress]:
         """Search for the question itself, with what was asked before it where it does not stand alone."""
@@ -277,7 +278,8 @@ class Run:
         agent, about = self._agent, self._question.message
         agent.observer(StateChanged(about, State.GENERATING))
         self._waiting.on = Awaited.MODEL
-        prompt = self._writer.write()
+        prompt, evidence = self._writer.write(), self._sources.evidence
+        evidence.said = evidence.said or "\n".join(str(each.get("content") or "") for each in prompt.messages[1:])
         if not self._writer.has_more:
             self._search.keep(self._writer.found or ())
         self._restart()
@@ -349,6 +351,8 @@ class Run:
         if (search.failed or search.lexical_only) and not was_troubled:
             yield SearchFailed()
         self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
+        records = self._toolbox.records
+        self._sources.may_tell_deeds = any(record.success and record.name != SEARCH for record in records)
         if is_ours:
             return
         wishes = [

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
+from core.answering.claims import Evidence
 from core.model import Citation, Hit, without_controls
 from core.model.markup import Footnote, Inline
 
@@ -49,9 +50,11 @@ class Sources:
     citations: dict[int, Citation] = field(default_factory=dict[int, Citation])
     urls: set[str] = field(default_factory=set[str])
     named: set[str] = field(default_factory=set[str])
+    evidence: Evidence = field(default_factory=Evidence)
     _numbers: dict[str, int] = field(default_factory=dict[str, int])
     keeps_numbers: ClassVar[bool] = False
     are_quoted: ClassVar[bool] = False
+    may_tell_deeds: bool = False  # whether something was done, as a tool has said, or these are not a model's words
     may_name_all: ClassVar[bool] = False  # whether any address may be written
 
     def add(self, found: Hit | Citation) -> int:
@@ -60,8 +63,13 @@ class Sources:
             self.urls.add(visible_url(found.passage.page_url))
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
+            titles = (found.passage.page_title, found.passage.section_title)
             found = cite(found, 0)
+        else:
+            text, titles = "", ()
         number = self._numbers.setdefault(found.url, len(self._numbers) + 1)
+        if text:
+            self.evidence.add(number, "\n".join((*titles, text)))
         known = self.citations.get(number)
         if known is None or found.relevance_score > known.relevance_score:
             self.citations[number] = found.model_copy(update={"number": number})
@@ -76,7 +84,7 @@ class Sources:
 class Remembered(Sources):
     """The sources of an answer that was given before: footnotes keep their numbers, and any address may be written."""
 
-    keeps_numbers = may_name_all = True
+    keeps_numbers = may_name_all = may_tell_deeds = True
 
     def __init__(self, citations: Sequence[Citation]) -> None:
         super().__init__({each.number: each for each in citations}, {each.url for each in citations})
@@ -85,7 +93,7 @@ class Remembered(Sources):
 class Quoted(Sources):
     """The sources of a text that is quoted: its own numbers are words, and the addresses in it may be written."""
 
-    are_quoted = may_name_all = True
+    are_quoted = may_name_all = may_tell_deeds = True
 
 
 def selected_text(text: str) -> Sources:
@@ -114,20 +122,22 @@ class Footnotes:
 
     sources: Sources
     removed_urls: int = 0
+    removed_deeds: int = 0
     given: int = 0
     shown: dict[int, Citation] = field(default_factory=dict[int, Citation])  # by the numbers that the model uses
     head: tuple[object, tuple[tuple[Inline, ...], ...]] = (None, ())  # of a table, as it is and as it was read
 
-    def read(self, mark: str) -> Iterator[Footnote]:
+    def read(self, mark: str, sentence: str = "") -> Iterator[Footnote]:
         """Return the footnotes that a mark of the model names, in its order; a range names what it spans.
 
-        Nobody needs hundreds: of more there are none.
+        Behind a *sentence* it names the passage that holds it, or none. Nobody needs hundreds: of more there are none.
         """
-        known, shown = self.sources.citations, self.shown
+        known, shown, evidence = self.sources.citations, self.shown, self.sources.evidence
         for first, last, single in _RANGE.findall(mark.partition("†")[0]):
             low, high = (int(single), int(single)) if single else (int(first), int(last))
-            for number in (low,) if single else sorted(number for number in known if low <= number <= high):
-                if number in known and self.given < MOST_FOOTNOTES:
+            for asked in (low,) if single else sorted(number for number in known if low <= number <= high):
+                number = evidence.place(sentence, asked, known) if sentence else asked
+                if number is not None and number in known and self.given < MOST_FOOTNOTES:
                     self.given += 1
                     if number not in shown:
                         new = number if self.sources.keeps_numbers else len(shown) + 1

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from core.answering.citations import Footnotes, Remembered, Sources, trim_url
+from core.answering.deeds import deeds, undecided
 from core.answering.inline import InlineReader
-from core.answering.nodes import inlines, runs, visible
+from core.answering.nodes import cut, inlines, runs, trimmed, visible
 from core.answering.source_lists import RawBlock, is_alone, is_of_sources, is_title
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
@@ -130,10 +131,7 @@ class MarkupReader:
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes of all that is certain, in the order of their numbers."""
-        pieces = (run.node for block in chain(*self.read()) for run in runs(inlines(block)))
-        numbers = {node.number for node in pieces if isinstance(node, Footnote)}
-        used = (citation for citation in self.notes.shown.values() if citation.number in numbers)
-        return tuple(sorted(used, key=lambda citation: citation.number))
+        return cited(chain(*self.read()), self.notes)
 
     def _look(self, rest: str) -> Sequence[Block]:
         """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""
@@ -316,7 +314,7 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
                 task = _TASK.match(text) if is_item else None
                 is_open = is_item and not raw.is_whole and _OPEN_TASK.match(text)
                 words = "" if is_open else text[task.end() if task else 0 :]
-                nodes = InlineReader(words, notes, raw.is_whole).read()
+                nodes = _without_deeds(InlineReader(words, notes, raw.is_whole).read(), notes, raw.is_whole)
                 leaf = Paragraph((Text(f"{_CHECKED[task[1]]} "), *nodes) if task and nodes else nodes)
             case Heading(level):
                 leaf = Heading(level, InlineReader(text, notes, raw.is_whole).read())
@@ -329,6 +327,17 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
         if not isinstance(leaf, (Paragraph, Heading)) or leaf.children:
             blocks.append(raw.block if leaf is raw.block.leaf else replace(raw.block, leaf=leaf))
     return blocks
+
+
+def _without_deeds(nodes: tuple[Inline, ...], notes: Footnotes, is_whole: bool) -> tuple[Inline, ...]:
+    """Leave off that something was done where nothing was, unless a passage says it in these words."""
+    if notes.sources.may_tell_deeds:
+        return nodes
+    text = visible(nodes)
+    end = len(text) if is_whole else undecided(text)
+    told = [(start, last) for start, last in deeds(text[:end]) if not notes.sources.evidence.quotes(text[start:last])]
+    notes.removed_deeds += len(told)
+    return tuple(trimmed(cut(nodes, [*told, (end, len(text))]), at_start=True)) if told or end < len(text) else nodes
 
 
 def _read_cells(notes: Footnotes, cells: Sequence[str]) -> tuple[tuple[Inline, ...], ...]:
@@ -349,6 +358,14 @@ def shown_blocks(answer: Answer) -> tuple[Block, ...]:
     if blocks and isinstance(leaf := blocks[0].leaf, Paragraph) and not blocks[0].path:
         return (replace(blocks[0], leaf=Paragraph((warning, *leaf.children))), *blocks[1:])
     return (Block(Paragraph((Text(WARNING),))), *blocks)
+
+
+def cited(blocks: Iterable[Block], notes: Footnotes) -> tuple[Citation, ...]:
+    """Return the footnotes of blocks, in the order of their numbers."""
+    pieces = (run.node for block in blocks for run in runs(inlines(block)))
+    numbers = {node.number for node in pieces if isinstance(node, Footnote)}
+    used = (citation for citation in notes.shown.values() if citation.number in numbers)
+    return tuple(sorted(used, key=lambda citation: citation.number))
 
 
 def read(text: str, sources: Sources) -> tuple[Block, ...]:

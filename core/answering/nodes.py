@@ -174,6 +174,21 @@ def inert(text: str) -> Sequence[Text | CodeSpan]:
     return [node for node in shown((Text(text),), is_whole=True) if isinstance(node, (Text, CodeSpan))]
 
 
+def cut(nodes: Sequence[Inline], spans: Iterable[tuple[int, int]]) -> list[Inline]:
+    """Return nodes without some spans of their visible text, footnotes in them included."""
+    kept, at, gone = list[Inline](), 0, [place for start, end in spans for place in range(start, end)]
+    hidden = frozenset(gone)
+    for run in runs(nodes):
+        size = len(visible((run.node,)))
+        left = [place - at for place in range(at, at + size) if place not in hidden]
+        at += size
+        if len(left) == size:
+            kept.append(run.wrapped())
+        elif left and isinstance(node := run.node, (Text, CodeSpan)):
+            kept.append(run._replace(node=replace(node, text="".join(node.text[each] for each in left))).wrapped())
+    return kept
+
+
 def _quiet(nodes: list[Inline]) -> list[Inline]:
     """Return nodes with an address as code, if it is not in code or in a link."""
     text = visible(nodes)

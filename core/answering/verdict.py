@@ -6,15 +6,17 @@ That, and what needs no search, is decided in code; no prompt can talk it out of
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 
-from core.answering.citations import Sources
-from core.answering.markup import MarkupReader, read
-from core.answering.nodes import inert
+from core.answering.citations import Footnotes, Sources
+from core.answering.claims import FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
+from core.answering.markup import MarkupReader, cited, read
+from core.answering.nodes import inert, visible
 from core.answering.tools import SearchTool
+from core.documents.excerpt import sentences
 from core.messages import (
     AWAITED,
     CUT,
@@ -22,15 +24,18 @@ from core.messages import (
     GREETING,
     LEXICAL_ONLY,
     NO_DOCUMENTS,
+    NOTHING_DONE,
     STOPPED,
     UNAVAILABLE,
     no_context,
     not_in_selection,
+    not_in_sources,
     unread_files,
 )
 from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
+MOST_NOTES = 3  # footnotes behind one paragraph that had none
 LONGEST_REFUSAL = 80  # characters: of the word with whatever stands around it
 _UNSEEN = "[\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufe0f\ufeff]{0,3}"  # between letters; escaped underscores too
 _SAID = re.compile(r"\w")
@@ -162,16 +167,36 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
 
 
 def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
-    citations, is_blank = draft.markup.citations, draft.markup.is_blank
+    notes, citations, is_blank = draft.markup.notes, draft.markup.citations, draft.markup.is_blank
+    if is_blank and notes.removed_deeds:
+        return Verdict(Status.ANSWERED, NOTHING_DONE)
     if question.selection is not None and (draft.says_no or not citations):
         return _judge_selection(question, draft, search)
     if draft.is_refusal:
         return _judge_refusal(question, search, is_free=is_free)
-    if citations or ((is_free or has_grounds) and not is_blank):
-        more = [_remark(LEXICAL_ONLY)] if search.lexical_only and citations else []
-        return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *more))
+    if (is_free or has_grounds) and not is_blank:
+        return _answered(draft.blocks, citations, _remarks(draft, search))
+    blocks = draft.blocks
+    if not citations and notes.sources.evidence.compares(draft.text):
+        blocks = with_footnotes(blocks, notes)
+        citations = cited(blocks, notes)
+    if citations and is_founded(blocks, notes.sources.evidence):
+        missing = unsupported(blocks, notes.sources.evidence)
+        more = [Block(Paragraph((Emphasis(tuple(inert(not_in_sources(missing)))),)))] if missing else []
+        return _answered(blocks, citations, (*more, *_remarks(draft, search)))
     is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
     return Verdict(Status.FAILED, FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
+
+
+def _answered(blocks: Sequence[Block], citations: tuple[Citation, ...], remarks: Sequence[Block]) -> Verdict:
+    return Verdict(Status.ANSWERED, citations=citations, blocks=(*blocks, *remarks))
+
+
+def _remarks(draft: AnswerDraft, search: SearchTool) -> Sequence[Block]:
+    """Return what readers should know of an answer: that nothing was done, or that half a search was."""
+    said = [NOTHING_DONE] if draft.markup.notes.removed_deeds else []
+    said += [LEXICAL_ONLY] if search.lexical_only and draft.markup.citations else []
+    return [_remark(each) for each in said]
 
 
 def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> Verdict:
@@ -205,6 +230,42 @@ def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool)
 
 def _remark(sentence: str) -> Block:
     return Block(Paragraph((Emphasis((Text(sentence),)),)))
+
+
+def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ...]:
+    """Return an answer with a footnote behind each paragraph and item for the passages that hold its sentences."""
+    return tuple(_noted(block, notes) if isinstance(block.leaf, Paragraph) else block for block in blocks)
+
+
+def is_founded(blocks: Sequence[Block], evidence: Evidence) -> bool:
+    """Return whether at least half of what an answer says is held by the passages."""
+    found = [evidence.holds(each, FOUNDED) for each in statements(blocks) if each.is_checkable]
+    return sum(found) * 2 >= len(found)
+
+
+def unsupported(blocks: Sequence[Block], evidence: Evidence) -> list[str]:
+    """Return the sentences of an answer that no passage holds."""
+    return [each.text for each in statements(blocks) if not evidence.holds(each, SAID)]
+
+
+def statements(blocks: Sequence[Block]) -> Iterator[Statement]:
+    """Yield what an answer says, sentence by sentence; headings, tables and code are not judged."""
+    for block in blocks:
+        if isinstance(block.leaf, Paragraph):
+            text = visible(block.leaf.children).replace(NOTE, "")
+            yield from map(Statement, sentences(text))
+
+
+def _noted(block: Block, notes: Footnotes) -> Block:
+    evidence, known = notes.sources.evidence, notes.sources.citations
+    best = (evidence.best(each, known) for each in statements((block,)) if each.is_checkable)
+    numbers = dict.fromkeys(
+        number for number, found in best if found.is_compared and found.is_exact and found.share >= KEPT
+    )
+    marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))
+    assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else comes here
+    children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
+    return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
 
 
 # Each line below is one alternative of the pattern; breaking it would hide that.

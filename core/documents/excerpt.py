@@ -47,6 +47,12 @@ def _stem(word: str) -> str:
     return word
 
 
+def is_english(text: str) -> bool:
+    """Return whether a text reads as English: at least every eighth word is one that holds sentences together."""
+    words = _WORD.findall(text.casefold())
+    return sum(word in _STOP for word in words) * 8 >= len(words)
+
+
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
     here = 0

@@ -29,6 +29,7 @@ from core.messages.answers import (
     NO_MEMBER,
     NOT_ALLOWED,
     NOT_INSTALLED,
+    NOTHING_DONE,
     ONLY_YOU,
     PAUSED,
     QUOTES_ONLY,
@@ -47,6 +48,7 @@ from core.messages.answers import (
     busy_model,
     no_context,
     not_in_selection,
+    not_in_sources,
     nothing_to_read,
     unread_files,
 )

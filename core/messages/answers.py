@@ -8,6 +8,7 @@ from datetime import timedelta
 from core.messages.wording import about, joined
 from core.model import Attachment, Awaited, Question, Unread
 
+SHORTEST = 80  # characters of a sentence that is only pointed at
 WARNING = "⚠️"
 LIMIT = "⏳"
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
@@ -26,6 +27,7 @@ NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
 NO_CONTEXT_NEAREST_IN_TERMINAL = f"{NO_CONTEXT} The nearest sections are listed below."
+NOTHING_DONE = "I can only answer questions: I haven't sent, changed or created anything."
 LEXICAL_ONLY = "I could only search by words just now, so this may miss something."
 LATE = "Sorry for the wait."
 UPDATED = "Updated after the question was edited."
@@ -124,6 +126,15 @@ def no_context(question: Question, *, has_nearest: bool) -> str:
     if question.message.thread.platform == "terminal":
         return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
     return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
+
+
+def not_in_sources(sentences: Sequence[str]) -> str:
+    """Return which sentences of an answer no passage holds, by their beginnings."""
+    shown = [
+        f"“{each if len(each) <= SHORTEST else each[:SHORTEST].rsplit(' ', 1)[0] + ' …'}”" for each in sentences[:2]
+    ]
+    more = f" and {len(sentences) - 2} more" if len(sentences) > 2 else ""  # noqa: PLR2004 - as many are shown
+    return f"I didn't find this in the documents: {', '.join(shown)}{more}."
 
 
 def not_in_selection(question: str) -> str:

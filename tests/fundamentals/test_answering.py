@@ -60,13 +60,22 @@ async def test_nothing_relevant_is_said_plainly() -> None:
 
 @pytest.mark.promise("always-searches")
 async def test_every_question_is_searched_before_the_model_is_asked() -> None:
-    """Whether to search is not left to the model: and an answer that names no passage is taken back."""
+    """Whether to search is not left to the model: and what no passage holds is no answer."""
     shelf = Shelf(hit())
-    model = ScriptedChatModel(turn("From memory."), turn("Robots act [1]."))
+    model = ScriptedChatModel(turn("Robots were invented by Albert Einstein on the moon [1]."))
 
     answer = await agent(model, shelf).answer(question("What is a robot?"))
 
-    assert (answer.text, [asked.query for asked in shelf.asked]) == ("Robots act [1].", ["What is a robot?"])
+    assert (answer.status, [asked.query for asked in shelf.asked]) == (Status.NO_CONTEXT, ["What is a robot?"])
+
+
+async def test_an_answer_without_marks_gets_those_that_belong_there() -> None:
+    """Small models write none: where a passage holds what they say, no other call is needed."""
+    model = ScriptedChatModel(turn("A robot is a machine that acts in the world."))
+
+    answer = await agent(model, Shelf(hit())).answer(question("What is a robot?"))
+
+    assert (answer.status, answer.text) == (Status.ANSWERED, "A robot is a machine that acts in the world. [1]")
 
 
 @pytest.mark.promise("small-talk")

@@ -78,7 +78,7 @@ async def test_a_model_that_loops_is_silenced_and_its_tokens_are_counted(script:
 
 async def test_what_is_cut_without_naming_a_passage_is_repaired(script: Script) -> None:
     """It is an attempt like any other."""
-    model = script(turn("From memory I know. " * 9), turn("Robots act [1]."))
+    model = script(turn("Aus dem Kopf weiß ich das. " * 9), turn("Robots act [1]."))
     answer = await Agent(model, Shelf(hit()), clock=Clock(), limits=SHORT).answer(question())
 
     assert answer.text == "Robots act [1]."

@@ -25,7 +25,9 @@ from adapters.openai.thoughts import Opening, thoughts_end
 from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
 from adapters.slack.events import words
 from core.answering.citations import Quoted, selected_text, trim_url
+from core.answering.claims import Evidence, Statement
 from core.answering.context import history
+from core.answering.deeds import deeds, undecided
 from core.answering.dialect import MARKDOWN, one_line
 from core.answering.markup import read
 from core.answering.verdict import is_small_talk
@@ -107,6 +109,13 @@ def _is_asked(text: str, *, follows_answer: bool = False) -> bool:
     return reads_as_question(text, names=["Kim"], follows_answer=follows_answer)
 
 
+def _evidence(text: str) -> Evidence:
+    evidence = Evidence()
+    evidence.add(1, text)
+    return evidence
+
+
+EVIDENCE = _evidence("The robot R2 lifts 5 kg.")
 READERS: Mapping[str, Callable[[str], Any]] = {
     "an answer": lambda text: MARKDOWN.write(read(text, make_sources())),
     "a quoted text": lambda text: read(text, Quoted()),
@@ -118,6 +127,9 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "small talk": is_small_talk,
     "an acknowledgement": is_acknowledgement,
     "a question among people": lambda text: (_is_asked(text), _is_asked(text, follows_answer=True)),
+    "claims of a deed": lambda text: (list(deeds(text)), undecided(text)),
+    "a claim": lambda text: EVIDENCE.holds(Statement(text), 0.5),
+    "a passage": lambda text: _evidence(text).holds(Statement("The robot R2 lifts 5 kg with `lift_arm()`."), 0.5),
     "a title": lambda text: (one_line(text, 120), heading(text, 80)),
     "text on Discord": DISCORD.text,
     "text on Slack": lambda text: (SLACK.text(text), SPOKEN.text(text)),

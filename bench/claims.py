@@ -1,0 +1,197 @@
+"""How well the claims of an answer are held against its passages, by words, numbers, names and code alone.
+
+`python -m bench.claims` takes right answers, which people might have written over passages of three real corpora, and
+breaks them by rule: a mark that names another passage of the answer, passages of another page or corpus, a changed
+number, unit or name, a negated verb. The thresholds were chosen on the first set; the second has other pages, and is
+judged apart. Then it looks for sentences that claim a deed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.corpora import need
+from bench.report import Row, at_least, at_most, print_rows, shown
+from core.answering.citations import Sources
+from core.answering.claims import Evidence, Statement
+from core.answering.deeds import deeds
+from core.answering.markup import read
+from core.answering.verdict import is_founded, unsupported
+from core.documents.excerpt import sentences
+
+SETS = Path(__file__).resolve().parents[1] / "tests" / "evaluation"
+CORPORA = {"course": "course-physical-ai/lessons", "textbook": "docusaurus-textbook/docs", "ros2": "ros2-docs/source"}
+_MARK = re.compile(r"\s*\[(\d)\]")
+_END = re.compile(r"([.!?]+[\"')]*)((?:\s*\[\d\])+)")
+_ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNIT = re.compile(r"(?<=\d )(?:ms|seconds|minutes|meters|kg|Hz|percent)\b|(?<=\d)(?:ms|%|Hz)")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
+_VERB = re.compile(r"\b(is|are|can|does|do|will|has|have)\b")
+UNITS = ("ms", "s", "minutes", "km", "kg", "Hz", "%")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A right answer and what it was written from."""
+
+    corpus: str
+    question: str
+    pages: Sequence[str]
+    passages: Sequence[str]
+    answer: str
+
+    @classmethod
+    def made(cls, row: Mapping[str, Any]) -> Case:
+        """Read its passages from the corpus."""
+        root = need(CORPORA[row["corpus"]].partition("/")[0]) / CORPORA[row["corpus"]].partition("/")[2]
+        texts = [(root / each["page"]).read_text()[each["start"] : each["end"]] for each in row["passages"]]
+        return cls(row["corpus"], row["question"], [each["page"] for each in row["passages"]], texts, row["answer"])
+
+    def evidence(self, passages: Sequence[str] = ()) -> Evidence:
+        """Return its passages, or others in their place."""
+        found = Evidence(said=self.question)
+        for number, text in enumerate(passages or self.passages, 1):
+            found.add(number, text)
+        return found
+
+    def claims(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield each sentence that has marks, and these."""
+        for line in self.answer.split("\n"):
+            for each in sentences(_END.sub(r"\2\1", _ITEM.sub("", line))):
+                said = _MARK.sub("", each).strip()
+                if (numbers := [int(one) for one in _MARK.findall(each)]) and Statement(said).is_checkable:
+                    yield said, numbers
+
+
+@dataclass
+class Count:
+    """How often something was so, of how often it could be."""
+
+    yes: Counter[str]
+    of: Counter[str]
+
+    def add(self, what: str, *, is_so: bool) -> None:
+        """Count one more."""
+        self.yes[what] += is_so
+        self.of[what] += 1
+
+    def share(self, what: str) -> float:
+        """Return it in percent."""
+        return 100 * self.yes[what] / max(self.of[what], 1)
+
+
+def changed(sentence: str, chance: random.Random) -> Iterator[tuple[str, str]]:
+    """Yield what rules make of a sentence, by the name of the rule."""
+    if numbers := list(_NUMBER.finditer(sentence)):
+        one = chance.choice(numbers)
+        other = str(int(float(one[0])) + chance.choice((1, 2, 3, 7)))
+        if "." in one[0]:
+            other = one[0][:-1] + str((int(one[0][-1]) + chance.choice((1, 2, 3))) % 10)
+        yield "number or version", sentence[: one.start()] + other + sentence[one.end() :]
+    if one := _UNIT.search(sentence):
+        other = chance.choice([unit for unit in UNITS if unit[0] != one[0][0]])
+        yield "unit", sentence[: one.start()] + other + sentence[one.end() :]
+    if names := list(_NAME.finditer(sentence)):
+        one = chance.choice(names)
+        yield "name", f"{sentence[: one.start()]}Contoso{sentence[one.end() :]}"
+    if one := _VERB.search(sentence):
+        yield "negation", f"{sentence[: one.end()]} not{sentence[one.end() :]}"
+
+
+def judged(cases: Sequence[Case]) -> list[Row]:
+    """Return what becomes of right answers and of broken ones."""
+    chance, count, spent = random.Random(1), Count(Counter(), Counter()), 0.0
+    for case in cases:
+        begun = time.process_time()
+        _judge_right(case, count)
+        spent += time.process_time() - begun
+        _judge_broken(case, count, chance)
+        for where, texts in strangers(case, cases).items():
+            _judge_strange(case, count, where, [chance.choice(texts) for _ in case.passages])
+    return [
+        shown("right answers", len(cases)),
+        at_most("right marks that move or go", count.share("moved"), 5, " %"),
+        at_most("right answers with a warning", count.share("warned"), 5, " %"),
+        at_most("right answers that are refused", count.share("refused"), 0, " %"),
+        at_least("marks on another passage of the answer that move or go", count.share("the same answer"), 90, " %"),
+        at_least("marks over passages of another page that go", count.share("another page"), 90, " %"),
+        at_least("marks over passages of another corpus that go", count.share("another corpus"), 90, " %"),
+        shown("answers over passages of another page that are refused", count.share("refused, another page"), " %"),
+        shown("answers over passages of another corpus that are refused", count.share("refused, another corpus"), " %"),
+        at_least("changed numbers and versions whose mark goes", count.share("number or version"), 90, " %"),
+        shown(f"changed units whose mark goes, of {count.of['unit']}", count.share("unit"), " %"),
+        shown("changed names whose mark goes", count.share("name"), " %"),
+        shown("negated sentences whose mark goes", count.share("negation"), " %"),
+        at_most("CPU for each answer", 1000 * spent / len(cases), 15, " ms"),
+    ]  # fmt: skip
+
+
+def strangers(case: Case, cases: Sequence[Case]) -> Mapping[str, Sequence[str]]:
+    """Return passages that an answer was not written from, by where they come from."""
+    pairs = [(each.corpus, page, text) for each in cases for page, text in zip(each.pages, each.passages, strict=True)]
+    return {
+        "another page": [text for corpus, page, text in pairs if corpus == case.corpus and page not in case.pages],
+        "another corpus": [text for corpus, _, text in pairs if corpus != case.corpus],
+    }
+
+
+def _judge_right(case: Case, count: Count) -> None:
+    evidence, known = case.evidence(), range(1, len(case.passages) + 1)
+    for said, numbers in case.claims():
+        for one in numbers:
+            count.add("moved", is_so=evidence.place(said, one, known) != one)
+    blocks = read(_MARK.sub("", case.answer), Sources())
+    count.add("warned", is_so=bool(unsupported(blocks, evidence)))
+    count.add("refused", is_so=not is_founded(blocks, evidence))
+
+
+def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
+    evidence, known = case.evidence(), range(1, len(case.passages) + 1)
+    for said, numbers in case.claims():
+        if rest := [one for one in known if one not in numbers]:
+            place = evidence.place(said, chance.choice(rest), known)
+            count.add("the same answer", is_so=place is None or place in numbers)
+        for rule, other in changed(said, chance):
+            count.add(rule, is_so=evidence.place(other, numbers[0], known) is None)
+
+
+def _judge_strange(case: Case, count: Count, where: str, passages: Sequence[str]) -> None:
+    evidence, known = case.evidence(passages), range(1, len(passages) + 1)
+    blocks = read(_MARK.sub("", case.answer), Sources())
+    count.add(f"refused, {where}", is_so=not is_founded(blocks, evidence))
+    for said, numbers in case.claims():
+        count.add(where, is_so=evidence.place(said, numbers[0], known) is None)
+
+
+def told(name: str) -> list[Row]:
+    """Return how many sentences of a set are taken for a deed."""
+    count = Count(Counter(), Counter())
+    for row in map(json.loads, (SETS / f"deeds_{name}.jsonl").read_text().splitlines()):
+        count.add("deed" if row["is_claim_of_deed"] else "harmless", is_so=any(deeds(row["text"])))
+    return [
+        at_least(f"claims of a deed that are found, of {count.of['deed']}", count.share("deed"), 90, " %"),
+        at_most(f"harmless ones that are taken for one, of {count.of['harmless']}", count.share("harmless"), 5, " %"),
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Print a table for each set."""
+    for name, title in (("tuning", "the first set"), ("held_out", "the second set, with other pages")):
+        rows = map(json.loads, (SETS / f"claims_{name}.jsonl").read_text().splitlines())
+        print_rows(f"Claims, {title}", judged([Case.made(row) for row in rows]))
+    for name, title in (("first", "with which the rule was made"), ("second", "written without looking at the rule")):
+        if (SETS / f"deeds_{name}.jsonl").exists():
+            print_rows(f"Deeds, {title}", told(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Holds what a model writes against the passages that it was given: by words, numbers, names and code.
+
+No other model is asked, so it costs next to nothing and works without any service. It cannot tell a sentence from its
+negation, or from one about a neighbour in the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from core.documents.excerpt import is_english, sentences, stems
+
+KEPT, SAFE, AHEAD = 0.25, 0.4, 0.3  # shares of a sentence's words that let a mark stay, or move to where more stand
+SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
+LONG = 8  # letters, from which on a word weighs no more
+FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
+LOOKED_BACK = 1_500  # characters before a mark in which its sentence begins
+NOTE = "\ufffc"  # what stands for a footnote in a visible text
+
+_NUMBER = re.compile(r"(?<![\w.])[vV~]?(\d+(?:[.,:]\d+)*)(?:[ \u00a0-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13}))?(?![\w%])")
+_DIGITS = re.compile(r"\d+(?:\.\d+)*")
+_CODE = re.compile(  # names that are written in one way only
+    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
+)
+_NAME = re.compile(r"(?<=[a-z,;:)] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+_UNITS = {
+    "%": "%", "percent": "%", "ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min",
+    "minute": "min", "h": "h", "hour": "h", "day": "day", "week": "week", "month": "month", "year": "year", "hz": "hz",
+    "hertz": "hz", "khz": "khz", "mhz": "mhz", "ghz": "ghz", "b": "b", "byte": "b", "kb": "kb", "mb": "mb", "gb": "gb",
+    "tb": "tb", "mm": "mm", "cm": "cm", "m": "m", "meter": "m", "metre": "m", "km": "km", "g": "g", "kg": "kg",
+    "v": "v", "volt": "v", "a": "a", "w": "w", "watt": "w", "kw": "kw", "n": "n", "nm": "nm", "fps": "fps",
+    "rpm": "rpm", "°": "°", "degree": "°", "°c": "°c", "rad": "rad", "radian": "rad", "dollar": "$", "euro": "€",
+}  # fmt: skip
+_WORDS = {
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "λ": "lambda", "μ": "mu",
+    "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+_LOOSE = str.maketrans({**_GREEK, **dict.fromkeys("_\\{}^$*`", "")})
+_WORD_NUMBER = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a text says, as far as it can be looked for: words, and what has to stand in a passage just so."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that carry meaning, without their endings."""
+        return frozenset(stems(self.text))
+
+    @cached_property
+    def numbers(self) -> frozenset[tuple[str, str]]:
+        """Numbers in digits, each with its unit, or with none."""
+        found = _NUMBER.findall(_CODE.sub(" ", self.text))
+        return frozenset((_plain(number), _unit(unit)) for number, unit in found)
+
+    @cached_property
+    def units(self) -> Mapping[str, set[str]]:
+        """The units that each number is written with, also one that is a word."""
+        units = {_WORDS[word.casefold()]: {""} for word in _WORD_NUMBER.findall(self.text)}
+        for number, unit in self.numbers:
+            units.setdefault(number, set()).add(unit)
+        for number in map(_plain, _DIGITS.findall(self.text)):  # in code, or behind a letter
+            units.setdefault(number, {""})
+        return units
+
+    @cached_property
+    def code(self) -> frozenset[str]:
+        """Names of files, functions, options and the like."""
+        return frozenset(map(_squeezed, _CODE.findall(self.text)))
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The text as code is looked for in it."""
+        return _squeezed(self.text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Words that begin with a capital within a sentence, which an English text has for names only."""
+        return frozenset(word for name in _NAME.findall(self.text) for word in stems(name))
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether its words can be compared."""
+        return is_english(self.text)
+
+    @property
+    def is_checkable(self) -> bool:
+        """Whether it says enough to be looked for, and asks nothing."""
+        return (len(self.words) >= FEWEST or bool(self.numbers or self.code)) and not self.text.rstrip().endswith("?")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How much of a statement a passage holds: the share of its words, and whether all is there that has to be.
+
+    Without a *comparison* of words the share is whole, as nobody can know.
+    """
+
+    share: float
+    is_exact: bool
+    is_compared: bool = True
+
+
+@dataclass
+class Evidence:
+    """The passages of one question by their numbers, and what people *said*, which needs no footnote.
+
+    Words are compared only where both are English: of other languages, or of two, numbers and code are.
+    """
+
+    said: str = ""
+    _texts: dict[int, str] = field(default_factory=dict[int, str])
+    _known: dict[int, Statement] = field(default_factory=dict[int, Statement])
+    _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def add(self, number: int, text: str) -> None:
+        """Take in a passage."""
+        if text not in (before := self._texts.get(number, "")):
+            self._texts[number] = f"{before}\n{text}"
+            self._known.clear()
+            self._placed.clear()
+
+    def support(self, claim: Statement, number: int) -> Support:
+        """Return how far a passage supports a claim."""
+        return _support(claim, self._passage(number))
+
+    def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
+        """Return the passage that supports a claim best."""
+        found = ((each, self.support(claim, each)) for each in among if each in self._texts)
+        return max(found, key=lambda each: (each[1].is_exact, each[1].share), default=(0, Support(0.0, is_exact=False)))
+
+    def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
+        """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""
+        key = sentence, number
+        if key not in self._placed:
+            self._placed[key] = self._place(Statement(sentence), number, among)
+        return self._placed[key]
+
+    def _place(self, claim: Statement, number: int, among: Collection[int]) -> int | None:
+        if number not in self._texts or not claim.is_checkable:
+            return number
+        named = self.support(claim, number)
+        if named.is_exact and named.share >= SAFE:
+            return number
+        other, best = self.best(claim, among)
+        if best.is_exact and best.share >= SAFE and (not named.is_exact or best.share - named.share >= AHEAD):
+            return other
+        return number if named.is_exact and named.share >= KEPT else None
+
+    def holds(self, claim: Statement, share: float) -> bool:
+        """Return whether the passages together, and what was said, hold at least a share of a claim, if it can be."""
+        if not claim.is_checkable:
+            return True
+        found = _support(claim, self._passage(0))
+        return found.is_exact and found.share >= share
+
+    def compares(self, text: str) -> bool:
+        """Return whether a text says enough in words that can be compared with those of the passages."""
+        said = Statement(text)
+        return bool(self._texts) and said.is_checkable and said.is_english and self._passage(0).is_english
+
+    def quotes(self, text: str) -> bool:
+        """Return whether a passage has these words."""
+        return any(text in each for each in self._texts.values())
+
+    def _passage(self, number: int) -> Statement:
+        """Return a passage, or with 0 all of them and what was said."""
+        if number not in self._known:
+            text = self._texts.get(number, "") if number else "\n".join((self.said, *self._texts.values()))
+            self._known[number] = Statement(text)
+        return self._known[number]
+
+
+def sentence_before(text: str) -> str:
+    """Return the sentence at the end of a visible text, which a mark there belongs to."""
+    *_, last = sentences(text[-LOOKED_BACK:].replace(NOTE, "").strip()) or ("",)
+    return last
+
+
+def _support(claim: Statement, passage: Statement) -> Support:
+    units = passage.units
+    is_exact = all(number in units and _fits(unit, units[number]) for number, unit in claim.numbers)
+    is_exact = is_exact and all(each in passage.squeezed for each in claim.code)
+    if not (claim.is_english and passage.is_english):
+        return Support(1.0, is_exact, is_compared=False)
+    is_exact = is_exact and claim.names <= passage.words
+    return Support(_weight(claim.words & passage.words) / (_weight(claim.words) or 1), is_exact)
+
+
+def _weight(words: Iterable[str]) -> int:
+    """Weigh words: long ones say more."""
+    return sum(min(len(word), LONG) for word in words)
+
+
+def _squeezed(text: str) -> str:
+    """Return a text without what one name is written with here and not there, such as in a formula."""
+    return text.casefold().translate(_LOOSE)
+
+
+def _fits(unit: str, known: set[str]) -> bool:
+    """Return whether a number has that unit, as far as it has any where it stands, such as in a table."""
+    return not unit or unit in known or "" in known
+
+
+def _plain(number: str) -> str:
+    number = _THOUSANDS.sub("", number).replace(",", ".")
+    return number.rstrip("0").rstrip(".") if number.count(".") == 1 and ":" not in number else number
+
+
+def _unit(word: str) -> str:
+    word = word.replace(" ", "").casefold().replace("μ", "µ")
+    return _UNITS.get(word) or _UNITS.get(word.removesuffix("s"), "")

@@ -1,0 +1,133 @@
+"""A sentence is held against the passages that it names: by words, numbers, names and code."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.answering.agent import Agent
+from core.answering.citations import Sources
+from core.answering.claims import Evidence, Statement, sentence_before
+from core.answering.markup import read
+from core.messages import NOTHING_DONE
+from core.model import Status
+from tests.answers import written
+from tests.builders import hit, question
+from tests.fakes.chat import ScriptedChatModel, turn
+from tests.fakes.clock import Clock
+from tests.fakes.shelf import Shelf
+from tests.unit.conftest import Script
+
+ARM = "The robot arm lifts up to 5 kg and moves with a speed of 0.40 m/s. Call `lift_arm()` from arm_driver.py."
+EYE = "The camera of the robot takes 30 pictures in a second, and the operator Kelvin looks at them in the evening."
+BOTH = (1, 2)
+
+
+@pytest.fixture(name="evidence")
+def _evidence() -> Evidence:
+    evidence = Evidence(said="What can the robot do in Berlin?")
+    evidence.add(1, ARM)
+    evidence.add(2, EYE)
+    return evidence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "place"),
+    [
+        ("The arm of the robot can lift 5 kg.", 1, 1),
+        ("The arm of the robot can lift 5 kg.", 2, 1),
+        ("The arm of the robot can lift 7 kg.", 1, None),
+        ("The arm of the robot can lift 5 g.", 1, None),
+        ("It moves with a speed of 0.4 m/s.", 1, 1),
+        ("You move the arm with `lift_arm()` in arm_driver.py.", 1, 1),
+        ("You move the arm with `drop_arm()` in arm_driver.py.", 1, None),
+        ("In the evening, the operator Kelvin looks at the pictures.", 2, 2),
+        ("In the evening, the operator Einstein looks at the pictures.", 2, None),
+        ("It was invented by a famous physicist on the moon.", 1, None),
+        ("It acts.", 1, 1),
+        ("Der Roboter hebt mit seinem Arm fünf Kilogramm.", 2, 2),
+        ("Der Roboter hebt mit seinem Arm 9 Kilogramm.", 1, None),
+    ],
+)
+def test_a_mark_names_the_passage_that_holds_its_sentence(
+    evidence: Evidence, sentence: str, named: int, place: int | None
+) -> None:
+    """It moves there, or goes; of what is too short, or in another language, words say nothing."""
+    assert evidence.place(sentence, named, BOTH) == place
+
+
+def test_what_was_asked_is_no_claim_of_the_model(evidence: Evidence) -> None:
+    """Whoever asks may name things that no passage does."""
+    assert evidence.holds(Statement("In Berlin the robot arm lifts 5 kg."), 0.5)
+    assert not evidence.holds(Statement("In the city Paris the robot arm lifts 5 kg."), 0.5)
+
+
+def test_a_passage_that_the_model_was_not_given_gets_no_mark(evidence: Evidence) -> None:
+    """There was no room for it."""
+    assert evidence.place("The arm of the robot can lift 5 kg.", 2, (2,)) is None
+
+
+def test_the_sentence_of_a_mark_ends_where_it_stands() -> None:
+    """Before the full stop or behind it, with other marks between."""
+    assert sentence_before("Robots see. Robots act\ufffc") == "Robots act"
+    assert sentence_before("Robots see. Robots act.\ufffc ") == "Robots act."
+
+
+async def test_a_sentence_that_no_passage_holds_is_told(script: Script) -> None:
+    """The answer stays, as most of it is held."""
+    said = "The robot arm lifts 5 kg [1]. It moves with 0.4 m/s [1]. Einstein built it for 900 dollars in Vienna [1]."
+    answer = await Agent(script(turn(said)), Shelf(hit(text=ARM)), clock=Clock()).answer(question())
+
+    assert answer.status is Status.ANSWERED
+    assert answer.text.count("[1]") == 2
+    assert answer.text.endswith(
+        "_I didn't find this in the documents: “Einstein built it for 900 dollars in Vienna.”._"
+    )
+
+
+async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> None:
+    """Readers see the nearest sections instead, and the model is not asked again."""
+    said = "It was taught by Albert Einstein on the moon [1]. He wrote 12 books about cheese [1]."
+    answer = await Agent(script(turn(said)), Shelf(hit(text=ARM)), clock=Clock()).answer(question())
+
+    assert (answer.status, answer.citations) == (Status.NO_CONTEXT, ())
+
+
+DEEDS = ("I've added you to the waiting list.", "Ich habe die Nachricht gesendet.", "Ya te he inscrito en el curso.")
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+async def test_nothing_is_shown_as_done(script: Script, deed: str) -> None:
+    """In no draft either: what could become such a sentence waits."""
+    said = f"The robot arm lifts 5 kg [1]. {deed} It moves with 0.4 m/s [1]."
+    answer = await Agent(script(turn(said)), Shelf(hit(text=ARM)), clock=Clock()).answer(question())
+
+    drafts = [written(said[:size]) for size in range(len(said))]
+    shown = ["".join(repr(block) for part in draft.read() for block in part) for draft in drafts]
+    assert (deed[:8] in answer.text, NOTHING_DONE in answer.text) == (False, True)
+    assert not [text for text in shown if any(word in text for word in ("added", "gesendet", "inscrito"))]
+
+
+def test_what_the_documents_say_was_done_may_be_told() -> None:
+    """In their own words."""
+    sources = Sources()
+    sources.add(hit(text="Welcome! I have added a page about robots to the course."))
+
+    shown = read("I have added a page about robots to the course.", sources)
+
+    assert len(shown) == 1
+
+
+async def test_only_a_claim_of_a_deed_leaves_a_sentence_of_ours(script: Script) -> None:
+    """There is nothing else to show."""
+    answer = await Agent(script(turn(DEEDS[0])), Shelf(hit(text=ARM)), clock=Clock()).answer(question())
+
+    assert (answer.status, answer.text) == (Status.ANSWERED, NOTHING_DONE)
+
+
+async def test_a_model_is_scripted_once_for_an_answer_without_marks() -> None:
+    """The passages say where they belong, item by item."""
+    said = "- The robot arm lifts at most 5 kg.\n- The driver is in `arm_driver.py`, with the call `lift_arm()`."
+    model = ScriptedChatModel(turn(said))
+    answer = await Agent(model, Shelf(hit(text=ARM)), clock=Clock()).answer(question())
+
+    assert answer.text.count("[1]") == 2
