@@ -32,7 +32,7 @@ from core.model import Attendance, Inbound, InboundKind, MessageRef, Person, Sco
 from core.ports import DocumentSource, Retriever
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("first", "second", "third", "fourth", "fifth")
+PARTS = ("first", "second", "third", "fourth", "fifth", "sixth")
 BOT, ASKER, OTHER = "bot", "asker", "other"
 ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 THREAD = ThreadRef(platform="bench", workspace="w", channel="c", thread="t")
@@ -171,9 +171,14 @@ async def searched(name: str, parts: Sequence[str], *sources: DocumentSource) ->
                     rows.append(shown(f"{part}: {people.all} remarks of people that reach a model", people.share, " %"))
                     rows.append(at_least(f"{part}: {among.all} questions that reach a model", among.share, 90, " %"))
                     rows.append(shown(f"{part}: calls of a model, after {by_words} searches", calls))
-                else:
-                    rows.append(at_most(f"{part}: {people.all} remarks of people, answered", people.share, 2, " %"))
-                    rows.append(shown(f"{part}: {among.all} questions among people, answered", among.share, " %"))
+                    continue
+                rows.append(at_most(f"{part}: {people.all} remarks of people, answered", people.share, 2, " %"))
+                rows.append(shown(f"{part}: {among.all} questions among people, answered", among.share, " %"))
+                asked = [each for each in situations(part) if each.is_for_bot and each.is_among_people]
+                known = await found(retriever, Judged(len(asked), tuple(asked)))
+                of_known = Judged(len(known.answered), among.answered)
+                what = f"{part}: the {of_known.all} of them that a mention would have had answered, answered"
+                rows.append(at_least(what, of_known.share, 80, " %"))
     return rows
 
 
@@ -187,7 +192,11 @@ def main() -> None:
         print_rows(
             "With search in the textbook and docs", asyncio.run(searched("quiet", PARTS[:4], textbook(), manual))
         )
-        print_rows("With search in the course book", asyncio.run(searched("course", PARTS[4:], course())))
+        print_rows("With search in the course book", asyncio.run(searched("course", PARTS[4:5], course())))
+        print_rows(
+            "With search in the course book and docs",
+            asyncio.run(searched("course and docs", PARTS[5:], course(), manual)),
+        )
 
 
 if __name__ == "__main__":
