@@ -2,9 +2,9 @@
 
 `python -m bench.quiet` judges each part by words and company alone. With `search` behind it, what it would answer among
 people is also looked for, as the bot is silent there where it finds nothing: in the textbook and the pages in `docs`,
-and the fifth part, in which people talk about the subject of a course, in that course's book. The same is done for what
-a chat model would judge, where there is one: how much reaches it, and how often it is asked. How well it judges is not
-measured, as no model is at hand here.
+the fifth part, in which people talk about the subject of a course, in that course's book, and the sixth in that book
+and `docs`. The same is done for what a chat model would judge, where there is one: how much reaches it, and how often
+it is asked; `python -m bench.judging` shows what comes of it.
 
 Each part but the first was written after the rule had been frozen, and judged it before it was changed again; what was
 measured then stands in `docs/measurements.md`.

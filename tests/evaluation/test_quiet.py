@@ -33,11 +33,11 @@ async def _retriever(tmp_path: Path) -> AsyncGenerator[HybridRetriever]:
 
 @pytest.mark.promise("quiet-among-people")
 def test_people_are_left_alone_and_questions_are_answered() -> None:
-    """Of all situations no more are mistaken than when the rule was judged; what is said to the bot is answered."""
+    """No more of all situations are mistaken than when the rule was judged; what is said to the bot is answered."""
     people, direct, among = judged(PARTS)
 
-    assert [people.all, direct.all, among.all] == [574, 146, 302]
-    assert [len(people.answered) <= 29, len(direct.answered), len(among.answered) >= 277] == [True, 146, True]
+    assert [people.all, direct.all, among.all] == [663, 154, 376]
+    assert [len(people.answered) <= 9, len(direct.answered), len(among.answered) >= 368] == [True, 154, True]
 
 
 @pytest.mark.promise("quiet-among-people")
