@@ -4,8 +4,8 @@ Three communities of different size ask one worker, with a real Redis server and
 one all at once, a middle and a small one now and then. In further cases one person, or everybody in one channel, asks
 as much within the middle or the small community, beside others of it. The rounds of each case are interleaved, and
 what counts is how many times as long the others in the middle and the small one wait as they do without that. On a
-machine with other work, `--pace 10` has people ask and the model think ten times as slowly, so that what waits for
-the processor counts for less.
+machine with other work, `--pace 4` has people ask and the model think four times as slowly, and `--questions 100` has
+fewer of them be asked at once, so that what waits for the processor counts for less.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -63,6 +63,7 @@ AT_ONCE, OF_EACH, OF_A_PERSON = 32, 8, 4  # answers: of the worker, of a communi
 THINKS = 0.5  # seconds of the model for an answer
 LARGE, MIDDLE, SMALL = "large", "middle", "small"
 RATES = {MIDDLE: 0.1, SMALL: 0.4}  # seconds between two questions
+MANY = 500  # questions of those who ask a lot, all at once
 TOGETHER = 100  # questions that are put at once
 LASTS = 4.0  # seconds of a round
 MOST = 1.5  # times as long as without the large one
@@ -87,12 +88,12 @@ class Case:
 
 CASES = (
     Case("without the large one"),
-    Case("the large one at its bound of answers at once", 500),
-    Case("the large one beyond its budget", 500, budgets=(ALL_DAY,)),
-    Case("a person of the small one at their bound of answers at once", 500, SMALL, people=1),
-    Case("a person of the middle one beyond their budget", 500, MIDDLE, people=1, budgets=FEW["person"]),
-    Case("a channel of the middle one beyond its budget", 500, MIDDLE, budgets=FEW["channel"]),
-    Case("the large one with no bound", 500, per_community=AT_ONCE, is_fair=False),
+    Case("the large one at its bound of answers at once", MANY),
+    Case("the large one beyond its budget", MANY, budgets=(ALL_DAY,)),
+    Case("a person of the small one at their bound of answers at once", MANY, SMALL, people=1),
+    Case("a person of the middle one beyond their budget", MANY, MIDDLE, people=1, budgets=FEW["person"]),
+    Case("a channel of the middle one beyond its budget", MANY, MIDDLE, budgets=FEW["channel"]),
+    Case("the large one with no bound", MANY, per_community=AT_ONCE, is_fair=False),
 )
 
 
@@ -191,15 +192,15 @@ async def _ask(inbox: RedisInbox, community: str, rate: float, put: dict[Message
 
 def rows(found: dict[Case, dict[str, list[float]]]) -> Sequence[Row]:
     """Give each case with how many times as long the others wait in it."""
-    first, told = found[CASES[0]], list[Row]()
+    usual_case, told = next(iter(found)), list[Row]()
     for case, seconds in found.items():
         for community in RATES:
-            took, usual = seconds[community], first[community]
+            took, usual = seconds[community], found[usual_case][community]
             middle, late = statistics.median(took), percentile(took, 0.95)
             what = f"{case.name}: {community}"
             told.append(Row(f"{what}, median and p95", f"{middle * 1000:.0f} and {late * 1000:.0f} ms"))
             ratio = middle / statistics.median(usual)
-            if case is not CASES[0]:
+            if case is not usual_case:
                 name = f"{what}, times as long in the median"
                 told.append(at_most(name, ratio, MOST) if case.is_fair else Row(name, f"{ratio:.3g}"))
     return told
@@ -209,12 +210,14 @@ def main() -> None:
     """Run all cases as often as wanted, one after the other, and print what they took."""
     parser = argparse.ArgumentParser(prog="python -m bench.fairness", description="Who waits for whom.")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--questions", type=int, default=MANY, help="how many are asked at once")
     parser.add_argument("--pace", type=float, default=1.0, help="how many times as slowly all of it goes")
     options = parser.parse_args()
-    found = {case: {each: list[float]() for each in RATES} for case in CASES}
+    cases = [replace(case, questions=min(case.questions, options.questions)) for case in CASES]
+    found = {case: {each: list[float]() for each in RATES} for case in cases}
     with tempfile.TemporaryDirectory() as folder, alone(Path(folder)) as node:
         for _ in range(options.rounds):
-            for case in CASES:
+            for case in cases:
                 for community, seconds in asyncio.run(waits(f"redis://{node.host}/0", case, options.pace)).items():
                     found[case][community] += seconds
     print_rows("Three communities, and one of them, a person or a channel at a limit", list(rows(found)))
