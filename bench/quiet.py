@@ -2,9 +2,9 @@
 
 `python -m bench.quiet` judges each part by words and company alone. With `search` behind it, what it would answer among
 people is also looked for, as the bot is silent there where it finds nothing: in the textbook and the pages in `docs`,
-and the fifth part, in which people talk about the subject of a course, in that course's book. The same is done for what
-a chat model would judge, where there is one: how much reaches it, and how often it is asked. How well it judges is not
-measured, as no model is at hand here.
+the fifth part, in which people talk about the subject of a course, in that course's book, and the sixth in that book
+and `docs`. The same is done for what a chat model would judge, where there is one: how much reaches it, and how often
+it is asked; `python -m bench.judging` shows what comes of it.
 
 Each part but the first was written after the rule had been frozen, and judged it before it was changed again; what was
 measured then stands in `docs/measurements.md`.
@@ -32,7 +32,7 @@ from core.model import Attendance, Inbound, InboundKind, MessageRef, Person, Sco
 from core.ports import DocumentSource, Retriever
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("first", "second", "third", "fourth", "fifth")
+PARTS = ("first", "second", "third", "fourth", "fifth", "sixth")
 BOT, ASKER, OTHER = "bot", "asker", "other"
 ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)
 THREAD = ThreadRef(platform="bench", workspace="w", channel="c", thread="t")
@@ -171,9 +171,14 @@ async def searched(name: str, parts: Sequence[str], *sources: DocumentSource) ->
                     rows.append(shown(f"{part}: {people.all} remarks of people that reach a model", people.share, " %"))
                     rows.append(at_least(f"{part}: {among.all} questions that reach a model", among.share, 90, " %"))
                     rows.append(shown(f"{part}: calls of a model, after {by_words} searches", calls))
-                else:
-                    rows.append(at_most(f"{part}: {people.all} remarks of people, answered", people.share, 2, " %"))
-                    rows.append(shown(f"{part}: {among.all} questions among people, answered", among.share, " %"))
+                    continue
+                rows.append(at_most(f"{part}: {people.all} remarks of people, answered", people.share, 2, " %"))
+                rows.append(shown(f"{part}: {among.all} questions among people, answered", among.share, " %"))
+                asked = [each for each in situations(part) if each.is_for_bot and each.is_among_people]
+                known = await found(retriever, Judged(len(asked), tuple(asked)))
+                of_known = Judged(len(known.answered), among.answered)
+                what = f"{part}: the {of_known.all} of them that a mention would have had answered, answered"
+                rows.append(at_least(what, of_known.share, 80, " %"))
     return rows
 
 
@@ -187,7 +192,11 @@ def main() -> None:
         print_rows(
             "With search in the textbook and docs", asyncio.run(searched("quiet", PARTS[:4], textbook(), manual))
         )
-        print_rows("With search in the course book", asyncio.run(searched("course", PARTS[4:], course())))
+        print_rows("With search in the course book", asyncio.run(searched("course", PARTS[4:5], course())))
+        print_rows(
+            "With search in the course book and docs",
+            asyncio.run(searched("course and docs", PARTS[5:], course(), manual)),
+        )
 
 
 if __name__ == "__main__":

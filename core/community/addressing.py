@@ -27,6 +27,7 @@ from core.community.question_words import (
 
 LONGEST = 2_000  # characters that are looked at; a question that needs more does not end there
 MOST_SENTENCES = 100
+MOST_OF_SENTENCE = 500  # characters; what is asked shows before
 MOST_WORDS_OF_THANKS = 12
 QUESTION_MARKS = "?？؟\u037e՞⸮፧꘏⁇⁈⁉‽﹖︖꛷❓❔\U00011143"
 """Those of all scripts; the Greek one looks like a semicolon, and is written as one."""
@@ -134,6 +135,7 @@ def _sentences(said: str) -> Iterator[tuple[str, bool]]:
     for found in _SENTENCE.findall(said)[:MOST_SENTENCES]:
         sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()
         if _WORD_OF_ANY_SCRIPT.search(sentence):
+            sentence = sentence[:MOST_OF_SENTENCE]
             opened = _OPENERS.sub("", f"{sentence} ").strip() or sentence
             yield _TO_ALL.sub("", opened), _is_marked(found)
 

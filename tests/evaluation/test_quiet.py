@@ -11,21 +11,17 @@ import pytest
 from adapters.documents.folder import Folder
 from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
-from bench.corpora import SHARED
 from bench.quiet import PARTS, ROOT, found, judged, situations
 from core.documents.ingest import Ingestion
 from core.documents.retrieval import HybridRetriever
 
-LESSONS = SHARED / "course-physical-ai" / "lessons" / "module06"
-
 
 @pytest.fixture(name="retriever")
 async def _retriever(tmp_path: Path) -> AsyncGenerator[HybridRetriever]:
-    """Search a module of the course that the fifth part is about where that is at hand, and else these pages."""
+    """Search these pages, which half of the sixth part is about."""
     embedder = MiniLM(tmp_path / "models")
     index = EdgeIndex(tmp_path / "index", embedder=embedder.name, dimension=embedder.dimension)
-    source = Folder(LESSONS if LESSONS.is_dir() else ROOT / "docs", name="docs")
-    async for _ in Ingestion(index, embedder).run(source):
+    async for _ in Ingestion(index, embedder).run(Folder(ROOT / "docs", name="docs")):
         pass
     yield HybridRetriever(embedder, index, clock=time.monotonic)
     await index.aclose()
@@ -33,24 +29,28 @@ async def _retriever(tmp_path: Path) -> AsyncGenerator[HybridRetriever]:
 
 @pytest.mark.promise("quiet-among-people")
 def test_people_are_left_alone_and_questions_are_answered() -> None:
-    """Of all situations no more are mistaken than when the rule was judged; what is said to the bot is answered."""
+    """No more of all situations are mistaken than when the rule was judged; what is said to the bot is answered."""
     people, direct, among = judged(PARTS)
 
-    assert [people.all, direct.all, among.all] == [574, 146, 302]
-    assert [len(people.answered) <= 29, len(direct.answered), len(among.answered) >= 277] == [True, 146, True]
+    assert [people.all, direct.all, among.all] == [663, 154, 376]
+    assert [len(people.answered) <= 9, len(direct.answered), len(among.answered) >= 368] == [True, 154, True]
 
 
 @pytest.mark.promise("quiet-among-people")
 async def test_with_search_hardly_anybody_is_interrupted_and_a_model_sees_what_may_be_a_question(
     retriever: HybridRetriever,
 ) -> None:
-    """At most 2 % of what people say is answered so; a model judges at most half of it, and 90 % of the questions."""
-    people, _, _ = judged(PARTS)
-    interrupted = await found(retriever, people)
-    remarks, _, questions = judged(["fifth"], judges=True)
+    """At most 2 % of what people say is answered so, where words alone take more; a model judges at most half of it.
+
+    It judges 90 % of the questions; without it those that these pages answer are answered.
+    """
+    people, _, among = judged(["sixth"])
+    interrupted, answered = [await found(retriever, kind) for kind in (people, among)]
+    remarks, _, questions = judged(["sixth"], judges=True)
     seen, reached = [await found(retriever, kind, judges=True) for kind in (remarks, questions)]
 
-    assert interrupted.share <= 2
+    assert interrupted.share <= 2 < people.share
+    assert len(answered.answered) >= 10
     assert seen.share <= 50
     assert reached.share >= 90
 

@@ -66,6 +66,7 @@ def test_the_question_marks_of_all_scripts_are_known(mark: str) -> None:
         "hey Maya how do I install it?",
         "how do I install it, Tom?",
         "priya how do I install it?",
+        "Nice one. how do I keep yours from falling over",
     ],
 )
 def test_a_question_to_a_colleague_is_left_to_them(text: str) -> None:

@@ -187,3 +187,14 @@ async def test_a_store_that_is_down_is_no_judgement(script: Script) -> None:
 
     with pytest.raises(StoreUnavailable):
         await Attention(Agent(script(), shelf, clock=Clock())).is_asked(ASKED, None, Scope())
+
+
+@pytest.mark.promise("documents-apart")
+async def test_what_a_reader_may_not_see_is_not_looked_for(script: Script) -> None:
+    """Whether documents may answer something is asked of those alone that are open to whoever reads the answer."""
+    shelf, ours = Shelf(hit(), hit(source="theirs")), Scope(sources=("docs",))
+    attention = Attention(Agent(script(turn("no")), shelf, clock=Clock()))
+
+    await attention.is_asked(ASKED, None, ours)
+
+    assert [each.scope for each in shelf.asked] == [ours]

@@ -210,6 +210,13 @@ UNHARMED = [  # each of them took seconds once, or could have
         "A, ",
         "\ufdfa",
         "İ",
+        "ne var mı ",
+        "có gì là ",
+        "kya hai ",
+        "هل ي ",
+        "چیست ",
+        "למה ",
+        "ไหม",
     ],
 ]
 LENGTHS = (36, 60, 120, 2_000, 40_000)  # so that what takes for ever is noticed before it does

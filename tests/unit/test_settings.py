@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from bot.settings import Settings, SettingsRefused, read_settings, slips, slips_of_settings
 from core.errors import Misconfigured
-from core.model import Usage
+from core.model import Holder, Period, Usage
 
 KNOWN = {"OPENAI_MODEL", "OPENAI_API_KEY", "REDIS_URL", "FOOTNOTE_TOP_K"}
 
@@ -34,6 +34,11 @@ def test_every_setting_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings.redis_url, settings.secret_key) == (None, None)
     assert settings.conversation_ttl == timedelta(hours=24)
     assert (settings.top_k, settings.relevance_threshold, settings.excerpt_characters) == (5, 0.5, 500)
+    assert [(each.holder, each.most, each.period) for each in settings.all_budgets[2:]] == [
+        (Holder.PERSON, 100, Period.DAY),
+        (Holder.COMMUNITY, 2_000, Period.DAY),
+        (Holder.COMMUNITY, 20_000, Period.MONTH),
+    ]
 
 
 def test_an_empty_variable_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:

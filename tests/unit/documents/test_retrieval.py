@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -358,3 +359,19 @@ async def test_an_embedder_that_fails_is_told_apart_from_others() -> None:
 
     with pytest.raises(EmbeddingUnavailable):
         await embedder.embed_query("q")
+
+
+@pytest.mark.promise("documents-apart")
+async def test_there_are_no_documents_where_only_others_have_some() -> None:
+    """Whoever may not read them does not hear of them; chapters that somebody picked change nothing."""
+    index, embedder = MemoryIndex(), HashEmbedder()
+    vector = await embedder.embed_query("Text.")
+    await index.replace("theirs", A.page_url, [EmbeddedPassage(replace(A, source="theirs"), vector)])
+    retriever = HybridRetriever(embedder, index, clock=Clock())
+
+    found = [
+        await retriever.search("q", limit=1, scope=scope)
+        for scope in (Scope(sources=("ours",)), Scope(sources=("theirs",), chapters=("another",)))
+    ]
+
+    assert [each.has_documents for each in found] == [False, True]
