@@ -120,16 +120,21 @@ def made_page(number: int, chance: random.Random) -> list[EmbeddedPassage]:
     return made
 
 
-async def shared_rows() -> list[Row]:
-    """Search a large index in all of it and in what one community reads, by turns; what counts is the CPU's time."""
-    index = EdgeIndex(CACHE / "shared", embedder="made up", dimension=DIMENSION)
-    chance, pages = random.Random(1), MANY // PASSAGES_OF_A_PAGE
+async def fill(index: EdgeIndex, chance: random.Random) -> None:
+    """Make up pages, unless they are there already."""
+    pages = MANY // PASSAGES_OF_A_PAGE
     if (await index.outline()).pages < pages:
         for number in range(pages):
             page = made_page(number, chance)
             await index.replace(page[0].passage.source, page[0].passage.page_url, page)
         for source in dict.fromkeys(SHARES):
             await index.prune(source, keep=[f"https://docs.example/{number}" for number in range(pages)])
+
+
+async def shared_rows() -> list[Row]:
+    """Search a large index in all of it and in what one community reads, by turns; what counts is the CPU's time."""
+    index, chance = EdgeIndex(CACHE / "shared", embedder="made up", dimension=DIMENSION), random.Random(1)
+    await fill(index, chance)
     size = (await index.outline()).passages
     names = tuple(dict.fromkeys(SHARES))
     scopes = {
