@@ -199,7 +199,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     footnote: Footnote, server: DiscordServer, tmp_path: Path, end: str
 ) -> None:
     """By Ctrl-C, which the bot does not notice; or with the bot. What was read by then is there."""
-    pages = many_pages(tmp_path / "pages", 40)
+    pages = many_pages(tmp_path / "pages", 24)
     async with started(footnote, server) as bot:
         await bot.tells("connected as")
         reading = await asyncio.create_subprocess_exec(
@@ -227,7 +227,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     assert reading.returncode == code
     assert re.fullmatch(told, err.decode())
     assert (priority, ", 0 failed" in rest.err) == (LEAST_URGENT, True)
-    assert "pages: 40 added" not in rest.err
+    assert "pages: 24 added" not in rest.err
 
 
 @pytest.mark.promise("beside-the-bot")
