@@ -16,25 +16,31 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 LOCAL = ("127.0.0.1", "::1", "localhost")
 LONG = (
     "test_every_step",
+    "test_services",
+    "test_run",
+    "test_beside",
+    "test_passage_index",
+    "test_doctor",
+    "test_packaging",
+    "test_journeys",
+    "test_emptied_store",
     "test_textbook",
-    "test_rst",
+    "test_chat",
     "test_ask",
     "test_ingest",
-    "test_chunking",
-    "test_services",
-    "test_chat",
-    "test_run",
+    "test_path",
+    "test_recording",
 )
 """Modules that begin first, so that none of them is what everything waits for at the end."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the long modules in front; within both halves the order stays random.
+    """Put the long modules in front, the longest first; behind them the order stays random.
 
     What reads whole corpora passes the same lines thousands of times, and to count them would take minutes.
     """
-    items.sort(key=lambda item: item.path.stem not in LONG)
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
     if config.getoption("cov_source"):
         for item in items:
             if "shared_data" in getattr(item, "fixturenames", ()):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from adapters.chat.services import Joined
     from adapters.redis.inbox import RedisInbox
+    from adapters.slack.commands import SlackCommands
+    from adapters.slack.listener import SlackHooks
     from adapters.slack.oauth import InstalledWorkspaces
     from adapters.slack.workspaces import OneWorkspace, Workspaces
 
@@ -82,7 +84,7 @@ class SlackPlatform(Platform):
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.chat.background import take_over
         from adapters.slack.commands import install as install_commands
-        from adapters.slack.listener import SlackHooks, install, make_app
+        from adapters.slack.listener import install, make_app
 
         self._presence.expect(HEARD)
         await self._log_in()
@@ -96,13 +98,7 @@ class SlackPlatform(Platform):
                 await self._installed.uninstalled(name)
                 await settle()
 
-        hooks = SlackHooks(
-            running=inbox.running,
-            is_moderator=self._people.is_moderator,
-            sharing=self._people.note_sharing,
-            text_command=commands.said,
-            uninstalled=uninstalled if self._installed else None,
-        )
+        hooks = self._hooks(inbox, commands, uninstalled if self._installed else None)
         listener = install(app, services, self._workspaces, hooks)
         home = await self._one.only() if self._one else None
         settle = partial(listener.settle, self._joined, is_own=home is not None)
@@ -120,6 +116,20 @@ class SlackPlatform(Platform):
             listener.background.begin(self._tell_shortcoming)
             listener.background.begin(partial(take_over, services, self.key, commands.find, lost=regain))
             await self._hear(app, stores, catch_up, settle, home.title if home else "")
+
+    def _hooks(
+        self, inbox: RedisInbox, commands: SlackCommands, uninstalled: Callable[[str], Awaitable[object]] | None
+    ) -> SlackHooks:
+        """Return what the listener asks of others, and tells them."""
+        from adapters.slack.listener import SlackHooks
+
+        return SlackHooks(
+            running=inbox.running,
+            is_moderator=self._people.is_moderator,
+            sharing=self._people.note_sharing,
+            text_command=commands.said,
+            uninstalled=uninstalled,
+        )
 
     async def _tell_shortcoming(self) -> None:
         """Say which scopes are missing; where Slack does not tell now, what needs one says so."""

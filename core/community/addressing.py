@@ -23,6 +23,7 @@ from core.community.question_words import (
     THANKS,
     THANKS_APART,
     Wording,
+    compiled,
 )
 
 LONGEST = 2_000  # characters that are looked at; a question that needs more does not end there
@@ -166,7 +167,11 @@ def _wordings(sentence: str) -> tuple[Wording, ...]:
     words = _words(sentence)
     counts = {wording: sum(word in wording.common for word in words) for wording in SPACED}
     most = max(counts.values())
-    asking = tuple(wording for wording in SPACED if wording.asks.search(sentence) or wording.requests.match(sentence))
+    asking = tuple(
+        wording
+        for wording in SPACED
+        if compiled(wording.asks).search(sentence) or compiled(wording.requests).match(sentence)
+    )
     return tuple(each for each, count in counts.items() if count == most and most) or asking
 
 
@@ -177,7 +182,8 @@ def _asks(sentence: str, *, is_strict: bool = False) -> bool:
     """
     clauses = [sentence, *filter(None, [sentence.partition(", ")[2]])]
     return any(
-        (wording.seeks if is_strict else wording.asks).search(clause) or wording.requests.match(clause)
+        compiled(wording.seeks if is_strict else wording.asks).search(clause)
+        or compiled(wording.requests).match(clause)
         for wording in _wordings(sentence)
         for clause in clauses
     )
@@ -186,9 +192,9 @@ def _asks(sentence: str, *, is_strict: bool = False) -> bool:
 def _is_personal(sentence: str) -> bool:
     """Return whether a sentence speaks to a person, of what they do, have or plan, or of whoever else is there."""
     for wording in _wordings(sentence) or (ENGLISH,):
-        found = wording.requests.match(sentence)
-        rest = sentence[found.end() :] if found else wording.general.sub(" ", sentence)
-        if wording.personal.search(rest):
+        found = compiled(wording.requests).match(sentence)
+        rest = sentence[found.end() :] if found else compiled(wording.general).sub(" ", sentence)
+        if compiled(wording.personal).search(rest):
             return True
     return False
 
@@ -199,7 +205,7 @@ def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool) -> boo
         return False
     if follows_answer:
         return is_marked or (_asks(sentence) and _has_subject(sentence))
-    is_chatty = any(wording.chatty.search(sentence) for wording in _wordings(sentence))
+    is_chatty = any(compiled(wording.chatty).search(sentence) for wording in _wordings(sentence))
     return not is_chatty and _asks(sentence, is_strict=True) and _has_subject(sentence)
 
 

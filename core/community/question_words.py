@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cache
 
-Pattern: TypeAlias = "re.Pattern[str]"
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern of a language, which is compiled once it is needed: most processes need none of the hundred."""
+    return re.compile(pattern)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,12 +30,12 @@ class Wording:
     """
 
     common: frozenset[str]
-    asks: Pattern
-    seeks: Pattern
-    requests: Pattern
-    personal: Pattern
-    chatty: Pattern
-    general: Pattern
+    asks: str
+    seeks: str
+    requests: str
+    personal: str
+    chatty: str
+    general: str
 
 
 def _words(text: str) -> frozenset[str]:
@@ -45,7 +49,7 @@ def _wording(common: str, **patterns: str) -> Wording:
         patterns[name] = rf"^(?:{patterns[name]})(?!\w)"
     for name in ("personal", "chatty") if common else ():
         patterns[name] = rf"(?<!\w)(?:{patterns[name]})(?!\w)"
-    return Wording(common=_words(common), **{name: re.compile(each) for name, each in patterns.items()})
+    return Wording(common=_words(common), **patterns)
 
 
 # Each line below is one list; breaking it would hide that.
@@ -265,7 +269,7 @@ SPACED = (
     SCANDINAVIAN, CZECH, ROMANIAN, VIETNAMESE, INDONESIAN, ROMAN_HINDI,
 )  # fmt: skip
 """Languages in Latin letters, which are told apart by their common words."""
-SCRIPTS: tuple[tuple[Pattern, Wording], ...] = (
+SCRIPTS: tuple[tuple[re.Pattern[str], Wording], ...] = (
     (re.compile(r"[\u3040-\u30ff]"), JAPANESE),
     (re.compile(r"[\u4e00-\u9fff]"), CHINESE),
     (re.compile(r"[\uac00-\ud7af]"), KOREAN),

@@ -16,6 +16,7 @@ from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.on_slack import SlackCommunity, SlackOverHttp
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
+from tests.portion import WHOLE
 from tests.servers.openai import ChatServer
 
 PLATFORMS: dict[str, Callable[[], Community]] = {
@@ -23,16 +24,25 @@ PLATFORMS: dict[str, Callable[[], Community]] = {
     "slack": SlackCommunity,
     "slack over http": SlackOverHttp,
 }
+USUAL = [name for name in PLATFORMS if WHOLE or name != "slack over http"]
+"""Where a town is in the usual run, unless a module says otherwise: over HTTP, events only arrive in another way."""
 
 
-@pytest.fixture(name="town", params=PLATFORMS)
-async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
-    """Build a town on each platform; nobody has started the bot yet."""
+@contextlib.asynccontextmanager
+async def town_on(platform: str, redis_url: str, folder: Path) -> AsyncGenerator[Town]:
+    """Build a town on a platform; nobody has started the bot yet."""
     await asyncio.to_thread(import_module, "openai")  # which may take longer than a test waits for an answer
     async with contextlib.AsyncExitStack() as stack:
-        community = PLATFORMS[request.param]()
+        community = PLATFORMS[platform]()
         await stack.enter_async_context(community.open())
         chat = await stack.enter_async_context(ChatServer())
         await stack.enter_async_context(clean(redis_url))
         shelf = Shelf(hit(text=f"{ANSWER}."), by_query={"What is the best pizza?": [hit(0.1)]})
-        yield Town(community, chat, shelf, redis_url, tmp_path)
+        yield Town(community, chat, shelf, redis_url, folder)
+
+
+@pytest.fixture(name="town", params=USUAL)
+async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
+    """Build a town on each platform."""
+    async with town_on(request.param, redis_url, tmp_path) as town:
+        yield town

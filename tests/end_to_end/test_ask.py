@@ -28,7 +28,7 @@ KEYS = [
 @pytest.mark.promise("footnotes")
 def test_an_answer_quotes_the_page_and_links_to_its_section(footnote: Footnote) -> None:
     """The whole text of an answer in a pipe: quote, mark, notice, source with address and score."""
-    ended = footnote("ask", "What do penguins eat?")
+    ended = footnote.apart("ask", "What do penguins eat?")
 
     quote, notice, sources = ended.out.strip().split("\n\n")
     assert quote == "Penguins eat fish, krill and squid that they catch under water. [1]"
@@ -91,7 +91,7 @@ def test_a_selection_is_the_only_source(footnote: Footnote) -> None:
 @pytest.mark.promise("follow-ups")
 def test_a_follow_up_in_a_thread_knows_what_it_is_about(footnote: Footnote) -> None:
     """A later process continues the conversation of the same name; another thread does not."""
-    footnote("ask", "What is a lighthouse?", "--thread", "one")
+    footnote.apart("ask", "What is a lighthouse?", "--thread", "one")
 
     follow_up = footnote("ask", "From how far away is its lamp visible?", "--thread", "one")
 
@@ -138,7 +138,7 @@ def test_wrong_input_gets_a_sentence_that_says_what_to_do(
 @pytest.mark.promise("json")
 def test_wrong_input_is_told_to_programs_with_the_same_keys(footnote: Footnote) -> None:
     """With `--json`, an error is one object on standard output too."""
-    ended = footnote("ask", " ", "--json")
+    ended = footnote.apart("ask", " ", "--json")
 
     answer = json.loads(ended.out)
     assert (ended.code, ended.err, list(answer)) == (2, "", KEYS)
@@ -204,15 +204,12 @@ def test_a_reader_that_has_seen_enough_is_no_error(footnote: Footnote) -> None:
 
 
 @pytest.mark.promise("full-disk")
-@pytest.mark.parametrize(("words", "code"), [(["What do penguins eat?"], 3), ([" "], 2)])
-@pytest.mark.parametrize("more", [[], ["--json"]])
-def test_an_output_without_room_is_told_in_words(
-    footnote: Footnote, words: list[str], code: int, more: list[str]
-) -> None:
+@pytest.mark.parametrize(("words", "code"), [(["What do penguins eat?"], 3), ([" ", "--json"], 2)])
+def test_an_output_without_room_is_told_in_words(footnote: Footnote, words: list[str], code: int) -> None:
     """What cannot be written on standard output is said on the other one; exit code and sentence are as usual."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            footnote.command("ask", *words, *more),
+            footnote.command("ask", *words),
             env=footnote.env(),
             stdout=full,
             stderr=subprocess.PIPE,
@@ -226,7 +223,7 @@ def test_an_output_without_room_is_told_in_words(
 
 def test_a_terminal_that_knows_only_ascii_gets_an_answer(footnote: Footnote) -> None:
     """Characters that cannot be shown are replaced."""
-    ended = footnote("ask", "What do penguins eat?", PYTHONIOENCODING="ascii", LC_ALL="C")
+    ended = footnote.apart("ask", "What do penguins eat?", PYTHONIOENCODING="ascii", LC_ALL="C")
 
     assert (ended.code, "Penguins ? Food" in ended.out) == (0, True)
 

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ async def _server() -> AsyncGenerator[DiscordServer]:
         yield server
 
 
-async def typed(footnote: Footnote, *words: str, stdin: str = "", **env: str) -> Ended:
+async def typed(footnote: Callable[..., Ended], *words: str, stdin: str = "", **env: str) -> Ended:
     """Run a command while servers of this process go on."""
     return await asyncio.to_thread(footnote, *words, stdin=stdin, **env)
 
@@ -81,11 +81,11 @@ async def test_a_bot_takes_documents_while_it_runs(fresh: Footnote, server: Disc
         before = bot.ask(ASKED)
         await bot.sees(before, messages.NO_DOCUMENTS)
         empty = await typed(fresh, "ask", ASKED)
-        first = await typed(fresh, "ingest", str(documents), "--base-url", "https://zoo.example")
+        first = await typed(fresh.apart, "ingest", str(documents), "--base-url", "https://zoo.example")
         after = bot.ask(ASKED)
         await bot.sees(after, "(<https://zoo.example/birds/penguins#food>)")
         shutil.rmtree(documents / "sea")
-        again = await typed(fresh, "ingest", str(documents), "--base-url", "https://zoo.example")
+        again = await typed(fresh.apart, "ingest", str(documents), "--base-url", "https://zoo.example")
         await stopped(bot)
 
     assert (empty.code, empty.err) == (2, EMPTY)
@@ -199,7 +199,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     footnote: Footnote, server: DiscordServer, tmp_path: Path, end: str
 ) -> None:
     """By Ctrl-C, which the bot does not notice; or with the bot. What was read by then is there."""
-    pages = many_pages(tmp_path / "pages", 60)
+    pages = many_pages(tmp_path / "pages", 24)
     async with started(footnote, server) as bot:
         await bot.tells("connected as")
         reading = await asyncio.create_subprocess_exec(
@@ -208,17 +208,17 @@ async def test_reading_beside_a_bot_ends_in_words(
         async with asyncio.timeout(2 * PATIENCE):  # it gives way to all that tests do beside it
             while "pages" not in (await typed(footnote, "doctor")).out.rpartition("passages from")[2]:
                 assert reading.returncode is None
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(0.2)
         priority = os.getpriority(os.PRIO_PROCESS, reading.pid)
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
-            rest = await typed(footnote, "ingest", str(pages))
+            rest = await typed(footnote.apart, "ingest", str(pages))
             await stopped(bot)
         else:
             await stopped(bot)
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
-            rest = await typed(footnote, "ingest", str(pages))
+            rest = await typed(footnote.apart, "ingest", str(pages))
 
     kept = r"pages: stopped; \d+ pages? are done and kept, and the next time goes on from there\.\nStopped\.\n"
     code, told = (
@@ -227,7 +227,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     assert reading.returncode == code
     assert re.fullmatch(told, err.decode())
     assert (priority, ", 0 failed" in rest.err) == (LEAST_URGENT, True)
-    assert "pages: 60 added" not in rest.err
+    assert "pages: 24 added" not in rest.err
 
 
 @pytest.mark.promise("beside-the-bot")

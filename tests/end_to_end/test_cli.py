@@ -24,14 +24,14 @@ def test_the_version_names_the_code(footnote: Footnote, here: Here) -> None:
 def test_a_shell_completes_commands(footnote: Footnote, typed: str, offered: set[str]) -> None:
     """As the script asks that `footnote --install-completion` puts into the shell's start-up file."""
     words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    ended = footnote(_FOOTNOTE_COMPLETE="complete_bash", **words)
+    ended = footnote.apart(_FOOTNOTE_COMPLETE="complete_bash", **words)
 
     assert offered >= set(ended.out.split()) > set()
 
 
 def test_a_question_needs_no_quotes(footnote: Footnote) -> None:
     """Its words may stand there as they are; options go before or after them."""
-    bare = footnote("ask", "What", "do", "penguins", "eat", "--source", "zoo")
+    bare = footnote.apart("ask", "What", "do", "penguins", "eat", "--source", "zoo")
     quoted = footnote("ask", "What do penguins eat", "--source", "zoo")
 
     assert (bare.code, bare.out) == (0, quoted.out)

@@ -172,7 +172,7 @@ def test_a_killed_ingestion_goes_on_where_it_was(fresh: Footnote, tmp_path: Path
 @pytest.mark.promise("ctrl-c")
 def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> None:
     """It ends with code 130 and without a traceback, and the next run completes."""
-    documents = many_pages(tmp_path / "pages", 40)
+    documents = many_pages(tmp_path / "pages", 24)
     process = start(fresh, "ingest", str(documents))
     wait_for_index(fresh, process)
     process.send_signal(signal.SIGINT)
@@ -183,7 +183,7 @@ def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> 
     assert process.returncode == 130
     assert err.endswith("Stopped.\n")  # and before that, where pages were done by then, how many
     assert (rest.code, ", 0 failed" in rest.err) == (0, True)
-    assert "40 unchanged" in fresh("ingest", str(documents)).err
+    assert "24 unchanged" in fresh("ingest", str(documents)).err
 
 
 @pytest.mark.promise("ctrl-c")

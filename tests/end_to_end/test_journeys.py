@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
@@ -13,10 +15,18 @@ from core.events import ConnectionLost, TaskFailed
 from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault
 from tests.end_to_end.community import ANSWER, PATIENCE, Town, half_written
+from tests.end_to_end.conftest import PLATFORMS, town_on
 from tests.fakes.chat import asked_of
 from tests.fixtures.redis import all_keys, say
 from tests.servers.openai import Stall
 from tests.servers.service import Reply
+
+
+@pytest.fixture(name="town", params=PLATFORMS)
+async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
+    """Build a town wherever there can be one, also where events only arrive in another way."""
+    async with town_on(request.param, redis_url, tmp_path) as town:
+        yield town
 
 
 @pytest.mark.promise("journey")

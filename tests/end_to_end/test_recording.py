@@ -143,6 +143,12 @@ async def play(record: Record) -> None:
     await record.alone("A moderator looks", "status", moderates=True)
 
 
+@pytest.fixture(name="data", scope="module")
+def _data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder for the index of the pages, which are read once for all platforms."""
+    return tmp_path_factory.mktemp("recorded")
+
+
 @pytest.fixture(name="record", params=PLATFORMS)
 async def _record(request: pytest.FixtureRequest) -> AsyncGenerator[Record]:
     """Open a community."""
@@ -152,9 +158,9 @@ async def _record(request: pytest.FixtureRequest) -> AsyncGenerator[Record]:
 
 
 @pytest.mark.promise("true-recording")
-async def test_the_recorded_conversation_is_a_real_one(record: Record, redis_url: str, tmp_path: Path) -> None:
+async def test_the_recorded_conversation_is_a_real_one(record: Record, redis_url: str, data: Path) -> None:
     """Played again it is the same to the letter."""
-    async with clean(redis_url), at_work(record, redis_url, tmp_path):
+    async with clean(redis_url), at_work(record, redis_url, data):
         await play(record)
 
     recording = RECORDINGS / f"{record.name.lower()}.txt"

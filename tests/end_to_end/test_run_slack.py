@@ -18,7 +18,7 @@ from tests.servers.discord import DiscordServer
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
 from tests.servers.valkey import free_port
 
-PATIENCE = 20.0  # seconds for a process to start, to answer, or to end
+PATIENCE = 60.0  # seconds for a process to start, to answer, or to end, also on a busy machine
 LINK = "https://zoo.example/birds/penguins#food"
 
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from bot.cli import app
 from tests.fakes.chat import asked_of
 from tests.fixtures.commands import Ended, write_documents
-from tests.servers.service import Reply
+from tests.servers.service import Received, Reply
 from tests.servers.world import World, everything
 
 ASKED = "Which stones do penguins build nests of?"
@@ -46,16 +46,26 @@ class Shop:
         return path.read_text() if path.exists() else ""
 
 
+@pytest.fixture(name="asked_of_index", scope="module")
+def _asked_of_index() -> list[Received]:
+    """Give what an index on a server is asked while documents are read, once some have been."""
+    return []
+
+
 @pytest.fixture(name="shop")
-async def _shop(tmp_path: Path) -> AsyncGenerator[Shop]:
+async def _shop(tmp_path: Path, asked_of_index: list[Received]) -> AsyncGenerator[Shop]:
     """Open the shop, with the chat client loaded: on a busy machine that may take all the time of a look."""
     await asyncio.to_thread(import_module, "openai")
     async with everything(tmp_path / "services") as world:
         shop = Shop(world, tmp_path / "data")
-        documents = write_documents(tmp_path / "zoo")
-        ended = await shop("ingest", str(documents), "--base-url", "https://zoo.example")
-        assert (ended.code, ended.out) == (0, ""), ended.err
-        assert "zoo: 2 added" in ended.err
+        if asked_of_index:
+            await world.qdrant.replay(asked_of_index)
+        else:
+            documents = write_documents(tmp_path / "zoo")
+            ended = await shop("ingest", str(documents), "--base-url", "https://zoo.example")
+            assert (ended.code, ended.out) == (0, ""), ended.err
+            assert "zoo: 2 added" in ended.err
+            asked_of_index += world.qdrant.received
         yield shop
 
 

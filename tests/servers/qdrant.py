@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar, cast
 
 from aiohttp import web
@@ -62,6 +63,14 @@ class QdrantServer(Service):
         except Refusal as refusal:
             return _error(refusal.status, str(refusal))
         return web.Response(text=_ok(result), content_type="application/json")
+
+    async def replay(self, requests: Iterable[Received]) -> None:
+        """Do again what another server was asked and did, to hold the same as that one."""
+        for received in requests:
+            endpoint, name = _endpoint(received)
+            if endpoint in ENDPOINTS and endpoint not in READS:
+                with suppress(Refusal):
+                    await ENDPOINTS[endpoint](self, name, received.body)
 
     def _refused(self, endpoint: str, headers: Mapping[str, str]) -> web.Response | None:
         key = headers.get("api-key")

@@ -182,7 +182,7 @@ def _patterns() -> Iterator[str]:
     """Yield whatever people's words are compared with."""
     for wording in (*SPACED, *(wording for _, wording in SCRIPTS)):
         each = wording.asks, wording.seeks, wording.requests, wording.personal, wording.chatty, wording.general
-        yield from (pattern.pattern for pattern in each)
+        yield from each
         yield from wording.common
     yield from (each.pattern for each in (ACKNOWLEDGED_APART, COMPLAINT, REACTION, THANKS_APART))
     yield from (*ACKNOWLEDGED, *NOT_NAMES)
