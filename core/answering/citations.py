@@ -25,11 +25,12 @@ _NAME = (
     rf"(?:{_L}{{1,63}}[.．｡]){{1,4}}(?:[{_A}{_S}]{{2,24}}|[xX][nN]--[{_A}0-9-]{{1,59}})"
     r"|\d{1,3}(?:\.\d{1,3}){3}"
 )
-ADDRESS = re.compile(  # what readers make a link of by themselves, but for a bare name, which may be that of a file
+_ADDRESS = re.compile(  # what readers make a link of by themselves, but for a bare name, which may be that of a file
     rf"[{_A}][{_A}0-9+.-]{{0,30}}://{_T}{{1,1000}}|[wW]{{3}}\.{_T}{{1,1000}}"
     rf"|{_L}{{0,64}}@(?:{_NAME})(?:[:/?#]{_T}{{0,1000}})?|(?<!{_L})(?:{_NAME})(?:/{_T}{{0,1000}}|:\d{_T}{{0,1000}})"
     rf"|(?<=\w)\.[{_A}]{{2,24}}/{_T}{{1,1000}}|(?<=[^\W_]。)[{_A}]{{2,24}}[/:]{_T}{{1,1000}}|://{_T}{{1,1000}}"
 )
+_SIGN = re.compile(r"[/@。:](?:(?<!:)|\d)")  # without one of these, or "www.", there is no address
 OPEN_ADDRESS = re.compile(rf"{_T}{{1,1300}}")  # read backwards
 _TRAILING = ".,;:!?*_~"
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{1,30}:)?//|(?=www\.)", re.IGNORECASE)
@@ -154,6 +155,11 @@ def trim_url(url: str) -> str:
         end -= 1
         unclosed += url[end] == ")"
     return url[:end]
+
+
+def addresses(text: str) -> Iterator[re.Match[str]]:
+    """Return what readers make a link of by themselves; most texts have no sign of it, and are not searched for it."""
+    return _ADDRESS.finditer(text) if _SIGN.search(text) or "www." in text.lower() else iter(())
 
 
 def visible_url(url: str) -> str:

@@ -40,6 +40,7 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?:(?=\S|\Z)|(?<=\S\*))|(?<!\w)(?:__++|_(?=\S|\Z))|(?<=[^\s_])_++(?!\w)|~~+|\](?=\(|\Z)"
     r"|<(?=[a-zA-Z/!]|\Z)"
 )
+_SIGN = re.compile(r"[\\`*_~\]<]")  # without one of these there is nothing special, which is quickly seen
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead
     "``": f"`{GAP}`",
@@ -154,8 +155,9 @@ class MarkdownDialect:
 
     def text(self, text: str) -> str:
         """Return words so that they are nothing but words."""
-        text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
-        return _ENTITY.sub(r"\1\;", text)
+        if _SIGN.search(text):
+            text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
+        return _ENTITY.sub(r"\1\;", text) if "&" in text else text
 
     def code(self, text: str) -> str:
         """Return code within a line, in one pair of backticks, or two where it has some itself."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from core.answering.citations import ADDRESS, OPEN_ADDRESS, trim_url
+from core.answering.citations import OPEN_ADDRESS, addresses, trim_url
 from core.model.markup import (
     Block,
     CodeSpan,
@@ -192,7 +192,7 @@ def cut(nodes: Sequence[Inline], spans: Iterable[tuple[int, int]]) -> list[Inlin
 def _quiet(nodes: list[Inline]) -> list[Inline]:
     """Return nodes with an address as code, if it is not in code or in a link."""
     text = visible(nodes)
-    ahead = deque((each.start(), each.start() + len(trim_url(each[0]))) for each in ADDRESS.finditer(text))
+    ahead = deque((each.start(), each.start() + len(trim_url(each[0]))) for each in addresses(text))
     if not ahead:
         return nodes
     kept, at = list[Inline](), 0
