@@ -124,7 +124,7 @@ class Reading:
         return text, count, None
 
     def _events(self, piece: bytes) -> Iterable[object]:
-        """Return what the events say that are whole now. An end is looked for in what is new, so each byte is seen once.
+        """Return what the events say that are whole now. An end is looked for in what is new alone.
 
         As a rule each is one line of JSON, and then all of them are read as one list; where anything is unusual, they
         are read one by one.
@@ -177,7 +177,7 @@ class Reading:
         return event
 
     def take(self, event: object) -> str:
-        """Return the text that an event adds to the answer, and keep what else there is. Raises `BrokenAnswer`."""
+        """Return the text that an event adds to the answer. Raises `BrokenAnswer`."""
         fields = fields_of(event)
         if not fields or fields.get("error"):
             raise BrokenAnswer(
@@ -188,7 +188,10 @@ class Reading:
         if (model := fields.get("model")) != self.model:
             self.model = words_of(model) or self.model
         choices = fields.get("choices")
-        choice = fields_of(choices[0]) if choices and isinstance(choices, list) else {}
+        return self._said(fields_of(choices[0])) if choices and isinstance(choices, list) else ""
+
+    def _said(self, choice: dict[str, Any]) -> str:
+        """Return the text that is new, and keep what else there is."""
         delta = fields_of(choice.get("delta"))
         if reason := choice.get("finish_reason"):
             self._finish_for(str(reason).lower())

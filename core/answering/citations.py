@@ -62,21 +62,20 @@ class Sources:
 
     def add(self, found: Hit | Citation) -> int:
         """Return the number of what a tool has found, for the model to cite; the best of its scores is kept."""
+        url = found.url if isinstance(found, Citation) else visible_url(found.passage.source_url)
+        number = self._numbers.setdefault(url, len(self._numbers) + 1)
         if isinstance(found, Hit):
-            self.urls.add(visible_url(found.passage.page_url))
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
-            titles = (found.passage.page_title, found.passage.section_title)
-            found = cite(found, 0)
-        else:
-            text, titles = "", ()
-        number = self._numbers.setdefault(found.url, len(self._numbers) + 1)
-        if text:
-            self.evidence.add(number, "\n".join((*titles, text)))
+            self.evidence.add(number, "\n".join((found.passage.page_title, found.passage.section_title, text)))
+            self.urls.add(visible_url(found.passage.page_url))
+            found = cite(found, number)
+        elif found.number != number:
+            found = found.model_copy(update={"number": number})
         known = self.citations.get(number)
         if known is None or found.relevance_score > known.relevance_score:
-            self.citations[number] = found.model_copy(update={"number": number})
-        self.urls.add(found.url)
+            self.citations[number] = found
+        self.urls.add(url)
         return number
 
     def names(self, url: str) -> bool:
@@ -144,7 +143,8 @@ class Footnotes:
                     self.given += 1
                     if number not in shown:
                         new = number if self.sources.keeps_numbers else len(shown) + 1
-                        shown[number] = known[number].model_copy(update={"number": new})
+                        cited = known[number]
+                        shown[number] = cited if new == number else cited.model_copy(update={"number": new})
                     yield Footnote(shown[number].number, shown[number].url)
 
 

@@ -78,7 +78,7 @@ class _Frame:
     nodes: list[Inline]
 
 
-@dataclass
+@dataclass(slots=True)
 class InlineReader:
     """Goes through the text of a paragraph or cell once, from left to right."""
 

@@ -148,7 +148,8 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
     if _LIKE_A_MARK.search(text):
         text = _LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), text)
         kept = list(_rewritten(kept, iter(text)))
-    kept = _quiet(kept)
+        text = visible(kept)  # in which code is as it was
+    kept = _quiet(kept, text)
     if is_whole:
         return kept
     text = visible(kept)
@@ -189,9 +190,8 @@ def cut(nodes: Sequence[Inline], spans: Iterable[tuple[int, int]]) -> list[Inlin
     return kept
 
 
-def _quiet(nodes: list[Inline]) -> list[Inline]:
-    """Return nodes with an address as code, if it is not in code or in a link."""
-    text = visible(nodes)
+def _quiet(nodes: list[Inline], text: str) -> list[Inline]:
+    """Return nodes, of which a reader sees this *text*, with an address as code, if it is not in code or in a link."""
     ahead = deque((each.start(), each.start() + len(trim_url(each[0]))) for each in addresses(text))
     if not ahead:
         return nodes
