@@ -85,15 +85,12 @@ def visible(nodes: Iterable[Inline]) -> str:
     """Return what a reader sees of nodes; a footnote is a character that no text holds."""
     shown = ""
     for node in nodes:
-        match node:
-            case Text(text) | CodeSpan(text):
-                shown += text
-            case LineBreak():
-                shown += "\n"
-            case Footnote():
-                shown += "\ufffc"
-            case _:
-                shown += visible(node.children)
+        if isinstance(node, (Text, CodeSpan)):
+            shown += node.text
+        elif isinstance(node, LineBreak):
+            shown += "\n"
+        else:
+            shown += "\ufffc" if isinstance(node, Footnote) else visible(node.children)
     return shown
 
 
