@@ -67,7 +67,7 @@ class Sources:
         if isinstance(found, Hit):
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
-            self.evidence.add(number, "\n".join((found.passage.page_title, found.passage.section_title, text)))
+            self.evidence.add(number, f"{found.passage.page_title}\n{found.passage.section_title}\n{text}")
             self.urls.add(visible_url(found.passage.page_url))
             found = cite(found, number)
         elif found.number != number:
