@@ -7,9 +7,10 @@ negation, or from one about a neighbour in the same words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 
 from core.documents.excerpt import is_english, sentences, stems
 
@@ -17,7 +18,7 @@ KEPT, SAFE, AHEAD = 0.25, 0.4, 0.3  # shares of a sentence's words that let a ma
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
 LONG = 8  # letters, from which on a word weighs no more
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
-LOOKED_BACK = 1_500  # characters before a mark in which its sentence begins
+LOOKED_BACK = 600  # characters before a mark in which its sentence begins
 NOTE = "\ufffc"  # what stands for a footnote in a visible text
 
 _NUMBER = re.compile(r"(?<![\w.])[vV~]?(\d+(?:[.,:]\d+)*)(?:[ \u00a0-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13}))?(?![\w%])")
@@ -62,7 +63,7 @@ class Statement:
     @cached_property
     def numbers(self) -> frozenset[tuple[str, str]]:
         """Numbers in digits, each with its unit, or with none."""
-        found = _NUMBER.findall(_CODE.sub(" ", self.text))
+        found = _NUMBER.findall(_CODE.sub(" ", self.text)) if _DIGITS.search(self.text) else ()
         return frozenset((_plain(number), _unit(unit)) for number, unit in found)
 
     @cached_property
@@ -121,38 +122,42 @@ class Evidence:
     """
 
     said: str = ""
-    _texts: dict[int, str] = field(default_factory=dict[int, str])
-    _known: dict[int, Statement] = field(default_factory=dict[int, Statement])
+    _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
+    _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
 
     def __bool__(self) -> bool:
-        return bool(self._texts)
+        return bool(self._passages)
 
     def add(self, number: int, text: str) -> None:
         """Take in a passage."""
-        if text not in (before := self._texts.get(number, "")):
-            self._texts[number] = f"{before}\n{text}"
-            self._known.clear()
+        known, passage = self._passages.setdefault(number, []), _passage(text)
+        if passage not in known:
+            known.append(passage)
             self._placed.clear()
+
+    def claim(self, sentence: str) -> Statement:
+        """Return a sentence as what it says, which is read once."""
+        return self._claims.setdefault(sentence, Statement(sentence))
 
     def support(self, claim: Statement, number: int) -> Support:
         """Return how far a passage supports a claim."""
-        return _support(claim, self._passage(number))
+        return _support(claim, self._passages.get(number, ()))
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best."""
-        found = ((each, self.support(claim, each)) for each in among if each in self._texts)
+        found = ((each, self.support(claim, each)) for each in among if each in self._passages)
         return max(found, key=lambda each: (each[1].is_exact, each[1].share), default=(0, Support(0.0, is_exact=False)))
 
     def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
         """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""
         key = sentence, number
         if key not in self._placed:
-            self._placed[key] = self._place(Statement(sentence), number, among)
+            self._placed[key] = self._place(self.claim(sentence), number, among)
         return self._placed[key]
 
     def _place(self, claim: Statement, number: int, among: Collection[int]) -> int | None:
-        if number not in self._texts or not claim.is_checkable:
+        if number not in self._passages or not claim.is_checkable:
             return number
         named = self.support(claim, number)
         if named.is_exact and named.share >= SAFE:
@@ -166,24 +171,25 @@ class Evidence:
         """Return whether the passages together, and what was said, hold at least a share of a claim, if it can be."""
         if not claim.is_checkable:
             return True
-        found = _support(claim, self._passage(0))
+        found = _support(claim, (*self._all(), self.claim(self.said)))
         return found.is_exact and found.share >= share
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
-        said = Statement(text)
-        return bool(self._texts) and said.is_checkable and said.is_english and self._passage(0).is_english
+        said = self.claim(text)
+        return said.is_checkable and said.is_english and any(each.is_english for each in self._all())
 
     def quotes(self, text: str) -> bool:
         """Return whether a passage has these words."""
-        return any(text in each for each in self._texts.values())
+        return any(text in each.text for each in self._all())
 
-    def _passage(self, number: int) -> Statement:
-        """Return a passage, or with 0 all of them and what was said."""
-        if number not in self._known:
-            text = self._texts.get(number, "") if number else "\n".join((self.said, *self._texts.values()))
-            self._known[number] = Statement(text)
-        return self._known[number]
+    def _all(self) -> Iterator[Statement]:
+        return chain.from_iterable(self._passages.values())
+
+
+@lru_cache(1 << 9)  # the questions of a day find many of the same passages
+def _passage(text: str) -> Statement:
+    return Statement(text)
 
 
 def sentence_before(text: str) -> str:
@@ -192,14 +198,21 @@ def sentence_before(text: str) -> str:
     return last
 
 
-def _support(claim: Statement, passage: Statement) -> Support:
-    units = passage.units
-    is_exact = all(number in units and _fits(unit, units[number]) for number, unit in claim.numbers)
-    is_exact = is_exact and all(each in passage.squeezed for each in claim.code)
-    if not (claim.is_english and passage.is_english):
+def _support(claim: Statement, passages: Iterable[Statement]) -> Support:
+    known = tuple(passages)
+    is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
+    is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
+    if not (claim.is_english and any(each.is_english for each in known)):
         return Support(1.0, is_exact, is_compared=False)
-    is_exact = is_exact and claim.names <= passage.words
-    return Support(_weight(claim.words & passage.words) / (_weight(claim.words) or 1), is_exact)
+    found = frozenset(word for word in claim.words if any(word in each.words for each in known))
+    is_exact = is_exact and claim.names <= found
+    return Support(_weight(found) / (_weight(claim.words) or 1), is_exact)
+
+
+def _has(passage: Statement, number: str, unit: str) -> bool:
+    """Return whether a passage has a number with that unit, as far as it has any where it stands, as in a table."""
+    units = passage.units.get(number, ())
+    return bool(units) and (not unit or unit in units or "" in units)
 
 
 def _weight(words: Iterable[str]) -> int:
@@ -210,11 +223,6 @@ def _weight(words: Iterable[str]) -> int:
 def _squeezed(text: str) -> str:
     """Return a text without what one name is written with here and not there, such as in a formula."""
     return text.casefold().translate(_LOOSE)
-
-
-def _fits(unit: str, known: set[str]) -> bool:
-    """Return whether a number has that unit, as far as it has any where it stands, such as in a table."""
-    return not unit or unit in known or "" in known
 
 
 def _plain(number: str) -> str:

@@ -239,26 +239,26 @@ def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ..
 
 def is_founded(blocks: Sequence[Block], evidence: Evidence) -> bool:
     """Return whether at least half of what an answer says is held by the passages."""
-    found = [evidence.holds(each, FOUNDED) for each in statements(blocks) if each.is_checkable]
+    found = [evidence.holds(each, FOUNDED) for each in statements(blocks, evidence) if each.is_checkable]
     return sum(found) * 2 >= len(found)
 
 
 def unsupported(blocks: Sequence[Block], evidence: Evidence) -> list[str]:
     """Return the sentences of an answer that no passage holds."""
-    return [each.text for each in statements(blocks) if not evidence.holds(each, SAID)]
+    return [each.text for each in statements(blocks, evidence) if not evidence.holds(each, SAID)]
 
 
-def statements(blocks: Sequence[Block]) -> Iterator[Statement]:
+def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[Statement]:
     """Yield what an answer says, sentence by sentence; headings, tables and code are not judged."""
     for block in blocks:
         if isinstance(block.leaf, Paragraph):
             text = visible(block.leaf.children).replace(NOTE, "")
-            yield from map(Statement, sentences(text))
+            yield from map(evidence.claim, sentences(text))
 
 
 def _noted(block: Block, notes: Footnotes) -> Block:
     evidence, known = notes.sources.evidence, notes.sources.citations
-    best = (evidence.best(each, known) for each in statements((block,)) if each.is_checkable)
+    best = (evidence.best(each, known) for each in statements((block,), evidence) if each.is_checkable)
     numbers = dict.fromkeys(
         number for number, found in best if found.is_compared and found.is_exact and found.share >= KEPT
     )
