@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -276,20 +276,20 @@ def test_an_overlong_heading_path_leaves_room_for_the_text() -> None:
     assert all(count(embedding_text(passage)) <= 60 for passage in passages)
 
 
+MADE_UP: Sequence[Callable[[int], str]] = [
+    lambda size: "# " + "a " * (size // 4) + "\n\n" + "## b\n\nx\n\n" * (size // 20),
+    lambda size: "# " + "a" * (size // 2) + "\n\n" + "x y " * (size // 8),
+    lambda size: "# a {#" + "b" * (size // 2) + "}\n\n" + "x y " * (size // 8),
+    lambda size: ("#" * 6 + " " + "[" * 500 + "\n\na\n\n") * (size // 510),
+    lambda size: "| " + "a " * 20 + "|\n|---|\n" + "| b |\n" * (size // 6),
+    lambda size: "- a\n\n" + "  - b\n\n    ```\n    c\n    ```\n" * (size // 40),
+    lambda size: "。" * size,
+    lambda size: "a" * size,
+]
+
+
 @pytest.mark.promise("bounded-reading")
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda size: "# " + "a " * (size // 4) + "\n\n" + "## b\n\nx\n\n" * (size // 20),
-        lambda size: "# " + "a" * (size // 2) + "\n\n" + "x y " * (size // 8),
-        lambda size: "# a {#" + "b" * (size // 2) + "}\n\n" + "x y " * (size // 8),
-        lambda size: ("#" * 6 + " " + "[" * 500 + "\n\na\n\n") * (size // 510),
-        lambda size: "| " + "a " * 20 + "|\n|---|\n" + "| b |\n" * (size // 6),
-        lambda size: "- a\n\n" + "  - b\n\n    ```\n    c\n    ```\n" * (size // 40),
-        lambda size: "。" * size,
-        lambda size: "a" * size,
-    ],
-)
+@pytest.mark.parametrize("made", MADE_UP)
 def test_what_is_made_of_a_page_grows_with_it(made: Callable[[int], str]) -> None:
     """What is measured of a page, and what its passages hold, is so many times the page, whoever made it up."""
     text, measured = made(100_000), 0
