@@ -66,6 +66,7 @@ EMOJI = {Reaction.WARNING: WARNING, Reaction.LIMIT: LIMIT}
 THREAD_EXISTS = 160004
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
 LOOKED_AT = 20  # messages below an answer
+NOBODY_READS = frozenset({10003, 50001})  # what Discord says of a channel that is gone, or hidden from the bot
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 NAMED_EVERY = timedelta(minutes=10)  # in which Discord takes two names, of which one is left for a deletion
 MOST_ABROAD = 6  # messages of an answer: where the bot is not, Discord lets five follow a response
@@ -368,11 +369,13 @@ class DiscordChat(ChatPlatform):
 async def typing(
     client: AutoShardedClient,
     channel: str | None,
+    refused: Callable[[PostingFailed], object],
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> AsyncGenerator[Callable[[], object]]:
     """Show that the bot types in a channel until what is yielded is called; Discord ends it when a message comes.
 
-    A channel where this fails is left alone: the answer itself meets the same trouble, and deals with it.
+    A channel where this fails is left alone: the answer itself meets the same trouble, and deals with it. That it is
+    gone, or hidden from the bot, is told at once, before a model has written what nobody could be shown.
     """
 
     async def type_on() -> None:
@@ -382,7 +385,9 @@ async def typing(
                     await translated(client.http.send_typing(int(channel)))
             except RateLimited:
                 pass  # answers are worth more
-            except PostingFailed:
+            except PostingFailed as failure:
+                if isinstance(failure, Barred) and getattr(failure.__cause__, "code", None) in NOBODY_READS:
+                    refused(failure)
                 return
             await sleep(RENEWED)
 
