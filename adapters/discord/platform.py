@@ -372,11 +372,7 @@ async def typing(
     refused: Callable[[PostingFailed], object],
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> AsyncGenerator[Callable[[], object]]:
-    """Show that the bot types in a channel until what is yielded is called; Discord ends it when a message comes.
-
-    A channel where this fails is left alone: the answer itself meets the same trouble, and deals with it. That it is
-    gone, or hidden from the bot, is told at once, before a model has written what nobody could be shown.
-    """
+    """Show that the bot types in a channel until what is yielded is called; that it is gone or hidden is *refused*."""
 
     async def type_on() -> None:
         while channel is not None:
@@ -386,7 +382,7 @@ async def typing(
             except RateLimited:
                 pass  # answers are worth more
             except PostingFailed as failure:
-                if isinstance(failure, Barred) and getattr(failure.__cause__, "code", None) in NOBODY_READS:
+                if getattr(failure.__cause__, "code", None) in NOBODY_READS:
                     refused(failure)
                 return
             await sleep(RENEWED)

@@ -78,6 +78,13 @@ class _Sign:
     is_seen: asyncio.Event = field(default_factory=asyncio.Event)
     tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
 
+    def hear(self, failure: PostingFailed) -> None:
+        """Tell what is refused where nobody could be shown an answer either."""
+        if isinstance(failure, Gone):
+            self.refused(QuestionGone("the question was deleted"))
+        elif isinstance(failure, Denied) and failure.code in NOBODY_READS:
+            self.refused(failure)
+
 
 @dataclass(slots=True)
 class Indicator:
@@ -134,29 +141,30 @@ class Indicator:
         await self._change(place, _Sign(), is_there=False)
 
     async def _change(self, place: Place, sign: _Sign, *, is_there: bool) -> None:
-        """Show the best sign that there is, or take it away, and note which, also if nobody hears that it worked."""
+        """Show the best sign that there is, or take it away; a refusal is heard by the sign."""
+        try:
+            await self._put_best(place, sign, is_there=is_there)
+        except PostingFailed as failure:
+            sign.hear(failure)
+
+    async def _put_best(self, place: Place, sign: _Sign, *, is_there: bool) -> None:
+        """Show the best sign or take it away, and note which, also if nobody hears that it worked."""
         name = place.workspace.name
-        with suppress(PostingFailed):
-            for kind in list(SignKind)[self._best.get(name, SignKind.SESSION) :]:
-                sign.kind = kind
-                putting = partial(_put, place, kind, is_there=is_there, begins=sign.begins)
-                try:
-                    await (putting() if is_there else QUICK.call(putting))
-                except Gone:
-                    sign.refused(QuestionGone("the question was deleted"))
+        for kind in list(SignKind)[self._best.get(name, SignKind.SESSION) :]:
+            sign.kind = kind
+            putting = partial(_put, place, kind, is_there=is_there, begins=sign.begins)
+            try:
+                await (putting() if is_there else QUICK.call(putting))
+            except Denied as denied:
+                sign.kind = None
+                if denied.code in NO_SIGNS:
+                    self._best[name] = SignKind(min(kind + 1, SignKind.REACTION))
+                elif denied.code not in NO_SIGNS_HERE:
                     raise
-                except Denied as denied:
-                    sign.kind = None
-                    if denied.code in NO_SIGNS:
-                        self._best[name] = SignKind(min(kind + 1, SignKind.REACTION))
-                    elif denied.code not in NO_SIGNS_HERE:
-                        if denied.code in NOBODY_READS:
-                            sign.refused(denied)
-                        raise
-                else:
-                    if is_there and kind is SignKind.STATUS:
-                        sign.tasks.append(asyncio.create_task(self._renew(place, sign)))
-                    return
+            else:
+                if is_there and kind is SignKind.STATUS:
+                    sign.tasks.append(asyncio.create_task(self._renew(place, sign)))
+                return
 
     async def _renew(self, place: Place, sign: _Sign) -> None:
         with suppress(PostingFailed):
