@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ def check_room(folder: Path, *, least: int = LEAST) -> None:
 
 
 @contextlib.contextmanager
-def owned(folder: Path) -> Iterator[None]:
+def owned(folder: Path) -> Generator[None]:
     """Own the index in *folder* until the end; the kernel lets go also where this process is killed.
 
     Nothing of it is changed before: what looks as if a crash had left it may be what another process is just making.

@@ -141,11 +141,11 @@ class RedisInbox(InboxStore):
         task = lease.task
         keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
+        script, given = "release", dict[str, Argument](pause=0, counts=True)  # for one that was lost
         try:
             yield task
-            is_lost = task.cancelled.reason is Interruption.LOST  # if nobody has it, somebody shall
-            script = "release" if is_lost else "settle"
-            given = dict[str, Argument](pause=0, counts=True) if is_lost else {}
+            if task.cancelled.reason is not Interruption.LOST:
+                script, given = "settle", {}
         except BaseException as error:
             script, given = self._failure(lease, error)
             raise

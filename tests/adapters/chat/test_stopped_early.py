@@ -11,14 +11,13 @@ import pytest
 from core.model import Claim, Delivery, Progress, Waiting
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, on_slack
-from tests.platforms import ChatPlatform
 from tests.servers.discord import Reply
 from tests.servers.slack import refuse
 
 TYPING, SESSION = "POST /channels/{channel}/typing", "agents.sessions.setStatus"
 
 
-async def ended(chat: ChatPlatform, claim: Claim, *items: Progress) -> Delivery:
+async def ended(chat: OnDiscord | OnSlack, claim: Claim, *items: Progress) -> Delivery:
     """Reply with what a model writes that would go on for ever, and return once it was stopped."""
     stopped = asyncio.Event()
 
