@@ -201,7 +201,7 @@ class Gate:
     """Keeps all that is done with one token from a platform that lets it do nothing for now.
 
     When the time is over one call goes first, and the others follow once it has been let in. `shut_out` hears why it is
-    shut, each time if anything was let in before, and `let_in` that it is open again.
+    shut, each time if anything was let in before or the token `was_good` once, and `let_in` that it is open again.
     """
 
     shut_out: Callable[[str], object] = unobserved
@@ -210,6 +210,7 @@ class Gate:
     clock: Callable[[], float] = time.monotonic
     _shut_until: float = field(default=-math.inf, init=False)
     _times: int = field(default=0, init=False)
+    was_good: bool = False
     _reason: str = field(default="", init=False)
     _is_tried: bool = field(default=False, init=False)
     _was_open: bool = field(default=False, init=False)
@@ -228,7 +229,7 @@ class Gate:
         self._times, self._is_tried = self._times + is_again, False
         wait = self.policy.backoff(self._times) if seconds is None else seconds
         self._shut_until, self._reason = max(self._shut_until, self.clock() + wait), reason
-        if self._was_open:
+        if self._was_open or self.was_good:
             self.shut_out(reason)
 
     def open(self, *, is_certain: bool = False) -> None:

@@ -13,6 +13,7 @@ from core.events import (
     BudgetAlerted,
     CatchUpCutShort,
     CommandsFailed,
+    CommunityLost,
     ConnectionLost,
     Event,
     FellBack,
@@ -45,6 +46,7 @@ _TROUBLES = (
     | AnswerAssumed
     | BudgetAlerted
     | ConnectionLost
+    | CommunityLost
     | CommandsFailed
     | CatchUpCutShort
     | PlaceRefused

@@ -34,6 +34,8 @@ from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, Shut
 from core.events import (
     CommandsFailed,
     CommandsRegistered,
+    CommunityBack,
+    CommunityLost,
     Connected,
     ConnectionLost,
     Observer,
@@ -79,9 +81,8 @@ class Bot:
         self._agent = agent
         self._stores = stores
         self._health = health or Health()
-        heard = only(
-            self._health.observe, Connected, ConnectionLost, PlatformFailed, CommandsFailed, CommandsRegistered
-        )
+        kinds = Connected, ConnectionLost, CommunityLost, CommunityBack, PlatformFailed, CommandsFailed
+        heard = only(self._health.observe, *kinds, CommandsRegistered)
         self._observer = everyone(observer, heard, only(self._back, Connected))
         self._catalogue = catalogue
         self._there: set[str] = set()

@@ -20,6 +20,8 @@ from core.errors import FootnoteError, Unavailable
 from core.events import (
     CommandsFailed,
     CommandsRegistered,
+    CommunityBack,
+    CommunityLost,
     Connected,
     ConnectionLost,
     PlatformFailed,
@@ -34,6 +36,7 @@ TIMEOUT = 2.0  # seconds for each look
 OUR_STORE, DOCUMENTS = "data store", "documents"
 STARTING, STOPPING = "It is starting.", "It is stopping."
 LOST = "{}: no connection since {:%H:%M} UTC ({})."
+REFUSED = "{} has refused the bot in {} since {:%H:%M} UTC ({})."
 SKIPPED = "The {} failed again and again ({}), so it is skipped until a call goes through."
 NO_COMMANDS = "{} did not take the commands ({}), and is asked again every hour."
 UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
@@ -44,7 +47,15 @@ SHORT_LIVED = {"Cache-Control": "no-store"}
 
 Result = TypeVar("Result")
 Noted: TypeAlias = (
-    Connected | ConnectionLost | PlatformFailed | CommandsFailed | CommandsRegistered | ServiceSkipped | ServiceBack
+    Connected
+    | ConnectionLost
+    | CommunityLost
+    | CommunityBack
+    | PlatformFailed
+    | CommandsFailed
+    | CommandsRegistered
+    | ServiceSkipped
+    | ServiceBack
 )
 
 
@@ -115,12 +126,12 @@ class Health:
         match event:
             case CommandsFailed(platform, reason):
                 self._refused[platform] = NO_COMMANDS.format(platform, reason)
-            case CommandsRegistered(platform):
-                self._refused.pop(platform, None)
             case ServiceSkipped(service, reason):
                 self._refused[service] = SKIPPED.format(service, reason)
-            case ServiceBack(service):
-                self._refused.pop(service, None)
+            case CommunityLost(platform, community, name, reason):
+                self._refused[community] = REFUSED.format(platform, name, self._now(), reason)
+            case CommandsRegistered(name) | ServiceBack(name) | CommunityBack(_, name):
+                self._refused.pop(name, None)
             case Connected(platform):
                 self._miss(platform, "")
             case ConnectionLost(platform, reason):

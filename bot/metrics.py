@@ -16,6 +16,8 @@ from core.events import (
     Answered,
     CatchUpCutShort,
     Charged,
+    CommunityBack,
+    CommunityLost,
     Connected,
     ConnectionLost,
     Event,
@@ -163,6 +165,8 @@ class Metrics:
             CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),
             Connected: lambda event: self._connected.labels(event.platform.lower()).set(1),
             ConnectionLost: self._lost,
+            CommunityLost: lambda event: self._connected.labels(event.community).set(0),
+            CommunityBack: self._community_back,
             UrlsRemoved: lambda event: self._add("urls_removed", amount=event.count),
         }
 
@@ -208,6 +212,12 @@ class Metrics:
     def _lost(self, event: ConnectionLost) -> None:
         self._connected.labels(event.platform.lower()).set(0)
         self._add("connections_lost", event.platform.lower())
+
+    def _community_back(self, event: CommunityBack) -> None:
+        if event.has_left:
+            self._connected.remove(event.community)
+        else:
+            self._connected.labels(event.community).set(1)
 
 
 class InboxCollector(Collector):

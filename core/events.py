@@ -252,6 +252,26 @@ class ConnectionLost:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunityLost:
+    """A platform refuses the token of one community, called *name* for people; it is tried again, others are served."""
+
+    platform: str
+    community: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityBack:
+    """The token of a community that was `CommunityLost` is taken again, unless the bot *has left* that for good."""
+
+    platform: str
+    community: str
+    name: str
+    has_left: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CommunitiesFound:
     """The bot is in several communities of a platform, or in one that is not allowed; each with its name there."""
 
@@ -337,40 +357,15 @@ class SourceFailed:
     reason: str
 
 
-Event: TypeAlias = (
-    StateChanged
-    | Passed
-    | ToolCalled
-    | TokensUsed
-    | Answered
-    | Charged
-    | BudgetAlerted
-    | UrlsRemoved
-    | MemoryFailed
-    | Retried
-    | ServiceFailed
-    | ServiceSaid
-    | FellBack
-    | ServiceSkipped
-    | ServiceBack
-    | TaskFailed
-    | TakenOver
-    | LostByStore
-    | AnswerAssumed
-    | Connected
-    | ConnectionLost
-    | CommunitiesFound
-    | Shortcoming
-    | CommunitiesSee
-    | CommandsFailed
-    | CommandsRegistered
-    | CatchUpCutShort
-    | PlatformWaited
-    | PlaceRefused
-    | PlatformFailed
-    | PossiblyDoubled
-    | SourceFailed
+_OfQuestions: TypeAlias = (
+    StateChanged | Passed | ToolCalled | TokensUsed | Answered | Charged | UrlsRemoved | MemoryFailed
 )
+_OfTasks: TypeAlias = TaskFailed | TakenOver | LostByStore | AnswerAssumed | PossiblyDoubled | PlaceRefused
+_OfServices: TypeAlias = Retried | ServiceFailed | ServiceSaid | FellBack | ServiceSkipped | ServiceBack | SourceFailed
+_OfPlatforms: TypeAlias = Connected | ConnectionLost | PlatformFailed | PlatformWaited | CatchUpCutShort | Shortcoming
+_OfCommunities: TypeAlias = CommunityLost | CommunityBack | CommunitiesFound | CommunitiesSee | BudgetAlerted
+_OfCommands: TypeAlias = CommandsFailed | CommandsRegistered
+Event: TypeAlias = _OfQuestions | _OfTasks | _OfServices | _OfPlatforms | _OfCommunities | _OfCommands
 Observer: TypeAlias = Callable[[Event], None]
 EventT = TypeVar("EventT")
 

@@ -235,13 +235,14 @@ class PlatformSurface:
                 return Delivery()
             if destination is None:
                 return Delivery()
-            async with destination.sign() as showing:
+            refused = asyncio.get_running_loop().create_future()
+            async with destination.sign(partial(_settle, refused)) as showing:
                 retract = partial(self._retract, claim.message)
                 log = DeliveryLog(
                     claim, claim.delivery, self.deliveries, destination, self.now, retract, showing, self.observer
                 )
                 async with aclosing(log):
-                    delivery = await self._show(claim, progress, destination, log)
+                    delivery = await self._show(claim, progress, destination, log, refused)
                     log.begin_retracting()
             return delivery
 
@@ -322,7 +323,12 @@ class PlatformSurface:
             await QUICK.call(partial(self.platform.alert, home, Part(sentence), mark))
 
     async def _show(
-        self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
+        self,
+        claim: Claim,
+        progress: AsyncIterator[Progress],
+        destination: Destination,
+        log: DeliveryLog,
+        refused: asyncio.Future[PostingFailed],
     ) -> Delivery:
         """Draw the answer, and return its messages, or what is left of it where the bot may not go on."""
         place, is_marked = destination.place, False
@@ -334,6 +340,7 @@ class PlatformSurface:
             is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",
             is_all=lambda: destination.is_all(log.delivery),
             is_contested=claim.is_redelivered,
+            refused=refused,
             pace=self.pace,
             pacer=self._pacer,
             silent_for=0.0 if claim.delivery.is_seen else (self.now() - claim.question.asked_at).total_seconds(),
@@ -358,6 +365,11 @@ class PlatformSurface:
         """Take away what was said below a question while it waited. Raises `PostingFailed`."""
         if found := notice.id or await self.platform.find_notice(message, notice):
             await QUICK.call(partial(self.platform.delete, MessageRef(thread=notice.thread, id=found)))
+
+
+def _settle(refused: asyncio.Future[PostingFailed], failure: PostingFailed) -> None:
+    if not refused.done():
+        refused.set_result(failure)
 
 
 def _with(messages: tuple[MessageRef, ...], message_id: str, place: ThreadRef | None) -> tuple[MessageRef, ...]:

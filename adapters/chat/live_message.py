@@ -78,6 +78,7 @@ class LiveMessage:
     is_unsure: bool = False
     is_all: Callable[[], Awaitable[bool]] = unknown
     is_contested: bool = False
+    refused: asyncio.Future[PostingFailed] | None = None  # what is known of the place before anything is shown
     pace: Pace = Pace()
     pacer: LoadPacer = field(default_factory=LoadPacer)
     silent_for: float = 0.0
@@ -111,6 +112,7 @@ class LiveMessage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.pacer.count(-1)
+        self._drawing = None
         self._editor.cancel()
         under_way = [self._editor] if self._calling is None else [self._editor, self._calling]
         # A call cannot be called back any more; whoever knows its message can remove it, or edit it after this. What
@@ -129,6 +131,8 @@ class LiveMessage:
         self._grows = grows != 0
         try:
             async with asyncio.timeout(None) as self._drawing:
+                if self.refused is not None:
+                    self.refused.add_done_callback(lambda refused: self._break_off(refused.result()))
                 answer = await self._follow(progress, renderer, grows=grows)
         except TimeoutError:
             if self._refusal is None:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Protocol
 
-from core.errors import Rejected
+from core.errors import PostingFailed, Rejected
 from core.events import unobserved
 from core.model import (
     Answer,
@@ -125,7 +125,7 @@ class Renderer(Protocol):
 
 
 @asynccontextmanager
-async def no_sign() -> AsyncGenerator[Callable[[], object]]:
+async def no_sign(_: Callable[[PostingFailed], object]) -> AsyncGenerator[Callable[[], object]]:
     """Show nothing while an answer is on its way."""
     yield unobserved
 
@@ -139,12 +139,12 @@ async def unsure(_: Delivery) -> bool:
 class Destination:
     """Where an answer goes, and how it looks there.
 
-    Its messages stand in `place`, unless they say otherwise; None where nobody can name them afterwards. `posted` are
-    there already. While it is written, an answer `grows` in so many messages at most, with 0 it is shown whole. `sign`
-    shows that the answer is on its way while it is open, and yields what is called when something of the answer
-    appears. `settled` is called at the end with the messages, and with the answer, or None if it was refused; it raises
-    `LeaseLost` only. `is_all` returns whether it can be seen that nothing was posted unheard beside a delivery; it
-    raises `PostingFailed`.
+    Its messages stand in `place`, unless they say otherwise; None where nobody can name them afterwards. `posted`
+    are there already. While it is written, an answer `grows` in so many messages at most, with 0 it is shown whole.
+    `sign` shows that the answer is on its way while it is open, and yields what is called when something of the
+    answer appears; it is given what hears that the platform refuses even that. `settled` is called at the end with
+    the messages, and with the answer, or None if it was refused; it raises `LeaseLost` only. `is_all` returns
+    whether it can be seen that nothing was posted unheard beside a delivery; it raises `PostingFailed`.
     """
 
     poster: Poster
@@ -152,7 +152,7 @@ class Destination:
     place: ThreadRef | None
     posted: Sequence[Posted] = ()
     grows: int | None = None
-    sign: Callable[[], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
+    sign: Callable[[Callable[[PostingFailed], object]], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
     settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] | None = None
     is_all: Callable[[Delivery], Awaitable[bool]] = unsure
 

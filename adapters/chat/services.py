@@ -11,12 +11,21 @@ from functools import partial
 from typing import TypeAlias
 
 from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
-from adapters.retry import QUICK
+from adapters.retry import QUICK, Gate
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.community.routing import Company
 from core.errors import StoreUnavailable, Unavailable
-from core.events import CommunitiesFound, CommunitiesSee, Connected, ConnectionLost, Observer, unobserved
+from core.events import (
+    CommunitiesFound,
+    CommunitiesSee,
+    CommunityBack,
+    CommunityLost,
+    Connected,
+    ConnectionLost,
+    Observer,
+    unobserved,
+)
 from core.messages import AWAITED, Practices
 from core.model import Asked, Awaited, MessageRef, Question, Stage, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import (
@@ -60,6 +69,42 @@ class Presence:
         if is_news and not self._closed:
             self._is_told = False
             self.observer(Connected(self.platform, self._name))
+
+
+LONGEST_NAME = 50  # characters of a community's, for whoever runs the bot
+
+
+@dataclass(slots=True)
+class CommunityGates:
+    """A gate for each community with a token of its own; reports that one is refused, and taken again, each once."""
+
+    platform: str
+    observer: Observer = unobserved
+    _gates: dict[WorkspaceRef, Gate] = field(default_factory=dict[WorkspaceRef, Gate], init=False)
+    _lost: dict[WorkspaceRef, str] = field(default_factory=dict[WorkspaceRef, str], init=False)
+
+    def of(self, community: WorkspaceRef, name: str) -> Gate:
+        """Return the gate of a community, which people call by that *name*, if it is known."""
+        if community not in self._gates:
+            shown = " ".join(name.split())[:LONGEST_NAME]
+            shown = f"{community} ({shown})" if shown else str(community)
+            tells = partial(self._tell_lost, community, shown), partial(self._tell_back, community)
+            self._gates[community] = Gate(*tells, was_good=True)
+        return self._gates[community]
+
+    def leave(self, community: WorkspaceRef) -> None:
+        """Forget a community that the bot is not in any more."""
+        self._gates.pop(community, None)
+        self._tell_back(community, has_left=True)
+
+    def _tell_lost(self, community: WorkspaceRef, name: str, reason: str) -> None:
+        if community not in self._lost:
+            self._lost[community] = name
+            self.observer(CommunityLost(self.platform, str(community), name, reason))
+
+    def _tell_back(self, community: WorkspaceRef, *, has_left: bool = False) -> None:
+        if (name := self._lost.pop(community, None)) is not None:
+            self.observer(CommunityBack(self.platform, str(community), name, has_left=has_left))
 
 
 MOST_SAID = 100  # notices; a channel has one in ten minutes

@@ -66,6 +66,7 @@ EMOJI = {Reaction.WARNING: WARNING, Reaction.LIMIT: LIMIT}
 THREAD_EXISTS = 160004
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
 LOOKED_AT = 20  # messages below an answer
+NOBODY_READS = frozenset({10003, 50001})  # what Discord says of a channel that is gone, or hidden from the bot
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 NAMED_EVERY = timedelta(minutes=10)  # in which Discord takes two names, of which one is left for a deletion
 MOST_ABROAD = 6  # messages of an answer: where the bot is not, Discord lets five follow a response
@@ -368,12 +369,10 @@ class DiscordChat(ChatPlatform):
 async def typing(
     client: AutoShardedClient,
     channel: str | None,
+    refused: Callable[[PostingFailed], object],
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> AsyncGenerator[Callable[[], object]]:
-    """Show that the bot types in a channel until what is yielded is called; Discord ends it when a message comes.
-
-    A channel where this fails is left alone: the answer itself meets the same trouble, and deals with it.
-    """
+    """Show that the bot types in a channel until what is yielded is called; that it is gone or hidden is *refused*."""
 
     async def type_on() -> None:
         while channel is not None:
@@ -382,7 +381,9 @@ async def typing(
                     await translated(client.http.send_typing(int(channel)))
             except RateLimited:
                 pass  # answers are worth more
-            except PostingFailed:
+            except PostingFailed as failure:
+                if getattr(failure.__cause__, "code", None) in NOBODY_READS:
+                    refused(failure)
                 return
             await sleep(RENEWED)
 

@@ -14,10 +14,10 @@ from discord import AutoShardedClient, Webhook
 from discord.http import Route
 from discord.webhook.async_ import async_context
 
-from adapters.chat.platform import Part, Posted, Poster
+from adapters.chat.platform import Part, Posted, Poster, QuestionGone
 from adapters.discord.dialect import controls_view
 from adapters.discord.limits import Throttle
-from adapters.discord.poster import translated
+from adapters.discord.poster import NO_INTERACTION, translated
 from core.errors import Rejected, Unreachable
 from core.events import unobserved
 from core.model import Interaction, Question
@@ -27,6 +27,7 @@ Result = TypeVar("Result")
 FOLLOW_UPS = "/webhooks/{webhook_id}/{webhook_token}"
 MESSAGES = f"{FOLLOW_UPS}/messages/{{message_id}}"
 ORIGINAL = "@original"  # the response itself, in an address
+NO_RESPONSE = frozenset({10015, 10062, NO_INTERACTION})  # nothing can be said by the interaction any more
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
 FILLED = Part("…")
@@ -91,7 +92,7 @@ class ResponsePoster:
         await self._request("DELETE", response)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
-        """Replace what a message shows."""
+        """Replace what a message shows; raises `QuestionGone` for a draft of what nobody will see, so that it ends."""
 
         async def by_interaction() -> None:
             if obsolete is not None and self._has_spoken:
@@ -99,7 +100,13 @@ class ResponsePoster:
             self._has_spoken = True
             await self._request("PATCH", message_id, part)
 
-        await self._tried(message_id, by_interaction, lambda channel: channel.edit(message_id, part, obsolete))
+        try:
+            await self._tried(message_id, by_interaction, lambda channel: channel.edit(message_id, part, obsolete))
+        except Rejected as refusal:
+            is_over = not self.lives() or getattr(refusal.__cause__, "code", None) in NO_RESPONSE
+            if self.channel is None and obsolete is not None and is_over:
+                raise QuestionGone("nobody can be shown the answer") from refusal
+            raise
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""

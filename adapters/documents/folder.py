@@ -24,7 +24,7 @@ from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import NOTHING_SEEN, Found
 
 TEXT_LIMIT = 20_000_000  # bytes: far above any page that people wrote; larger files are data
-LONG = 200_000  # characters: what is shorter costs little, whatever it is
+LONG = 20_000  # characters: what is shorter takes a few seconds at most, whatever it is
 PACKED_LIMIT = 100_000_000  # bytes: PDF and Word files also hold pictures
 
 

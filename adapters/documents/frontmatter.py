@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
 
-from adapters.documents.page import NotReadable
+from adapters.documents.page import HEADING_LIMIT, NotReadable
 
 YAML = re.compile(r"\A\s*---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 TOML = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?)(?:^|\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -58,11 +58,11 @@ def _lines(block: str) -> Mapping[str, Any]:
 
 
 def word(meta: Mapping[str, Any], *names: str) -> str:
-    """Return the first of *names* that holds a word or a number, as text."""
+    """Return the first of *names* that holds a word or a number, as text, of which each passage may bear a copy."""
     for name in names:
         value = meta.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
-            return str(value).strip()
+            return str(value).strip()[:HEADING_LIMIT].rstrip()
     return ""
 
 

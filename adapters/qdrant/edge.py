@@ -10,6 +10,7 @@ import sys
 from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,6 +40,7 @@ from adapters.qdrant.shard import (
     check_room,
     config_of,
     open_shard,
+    owned,
 )
 from adapters.unix import copy_sparse, free_space, give_way
 from core.documents.chunking import embedding_text
@@ -65,6 +67,7 @@ class EdgeIndex:
         self._folder = folder.absolute()
         self._label = Label(embedder, dimension)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
+        self._owned = ExitStack()
         self._opened: tuple[EdgeShard, Bm25] | None = None
         self._most = most
         self._apart = apart
@@ -127,10 +130,11 @@ class EdgeIndex:
 
     async def aclose(self) -> None:
         """Write everything down and let go of the files."""
-        if self._opened is not None:
-            await self._run(lambda shard, _: shard.close())
-            self._opened = None
-        self._thread.shutdown()
+        with self._owned:
+            if self._opened is not None:
+                await self._run(lambda shard, _: shard.close())
+                self._opened = None
+            self._thread.shutdown()
 
     async def _run(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
         loop = asyncio.get_running_loop()
@@ -146,7 +150,11 @@ class EdgeIndex:
     def _open(self) -> tuple[EdgeShard, Bm25]:
         if self._opened is None:
             check_room(self._folder)
-            self._opened = (open_shard(self._folder, self._label), lexical_encoder())
+            with ExitStack() as owning:
+                self._owned.close()  # of files that could not be opened again
+                owning.enter_context(owned(self._folder))
+                self._opened = (open_shard(self._folder, self._label), lexical_encoder())
+                self._owned = owning.pop_all()
         return self._opened
 
     def _hybrid(self, shard: EdgeShard, lexical: Bm25, query: IndexQuery, limit: int) -> list[Candidate]:
@@ -262,7 +270,7 @@ class EdgeIndex:
         self._opened = None
         (self._folder / SHARD).rename(self._folder / OLD)
         (self._folder / TIDIED).rename(self._folder / SHARD)
-        self._open()
+        self._opened = (open_shard(self._folder, self._label), lexical_encoder())
 
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.qdrant.points import DENSE, Label, to_passage
 from adapters.qdrant.records import FileRecords
-from adapters.qdrant.shard import LABEL, SHARD, SOURCES, open_shard
+from adapters.qdrant.shard import LABEL, SHARD, SOURCES, open_shard, owned
 from core.model import EmbeddedPassage, SourceRecord
 
 if TYPE_CHECKING:
@@ -36,14 +36,18 @@ class StoredIndex:
         return [record for name, record in FileRecords(self._folder / SOURCES).read().items() if name in names]
 
     def pages(self) -> Iterator[tuple[str, str, list[EmbeddedPassage]]]:
-        """Yield the passages of each page with its source and address. Raises `Misconfigured`."""
-        shard = open_shard(self._folder, self._label)
-        try:
-            for (source, url), ids in sorted(_ids(shard).items()):
-                points = shard.retrieve(ids, with_payload=True, with_vector=True)
-                yield source, url, [_embedded(point) for point in points]
-        finally:
-            shard.close()
+        """Yield the passages of each page with its source and address.
+
+        Raises `Misconfigured`, or `RetrievalUnavailable` while another process uses it.
+        """
+        with owned(self._folder):
+            shard = open_shard(self._folder, self._label)
+            try:
+                for (source, url), ids in sorted(_ids(shard).items()):
+                    points = shard.retrieve(ids, with_payload=True, with_vector=True)
+                    yield source, url, [_embedded(point) for point in points]
+            finally:
+                shard.close()
 
 
 def _ids(shard: EdgeShard) -> dict[tuple[str, str], list[PointId]]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
+import os
 import shutil
+from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 
 LABEL, SHARD, TIDIED, OLD, SOURCES = "label.json", "shard", "tidied", "untidy", "sources.json"
+LOCK = "lock"  # is locked by whoever uses the files
 REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
 DAMAGED = (
@@ -42,10 +46,30 @@ def check_room(folder: Path, *, least: int = LEAST) -> None:
         )
 
 
-def open_shard(folder: Path, label: Label) -> EdgeShard:
-    """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label.
+@contextlib.contextmanager
+def owned(folder: Path) -> Generator[None]:
+    """Own the index in *folder* until the end; the kernel lets go also where this process is killed.
 
-    Raises `RetrievalUnavailable` while another process has it open: what is locked is not damaged.
+    Nothing of it is changed before: what looks as if a crash had left it may be what another process is just making.
+    Raises `RetrievalUnavailable` while another one owns it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RetrievalUnavailable(OWNED.format(folder)) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def open_shard(folder: Path, label: Label) -> EdgeShard:
+    """Open the index in *folder*, which is `owned`, or make an empty one.
+
+    Raises `Misconfigured` if it was made for another label, and `RetrievalUnavailable` while a process of an earlier
+    version has it open: what is locked is not damaged.
     """
     from qdrant_edge import EdgeShard
 

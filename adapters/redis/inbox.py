@@ -141,14 +141,12 @@ class RedisInbox(InboxStore):
         task = lease.task
         keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
-        # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
-        script, given = "release", dict[str, Argument](pause=0, counts=False)
+        script, given = "release", dict[str, Argument](pause=0, counts=True)  # for one that was lost
         try:
             yield task
-            given["counts"] = task.cancelled.reason is Interruption.LOST
-            if not given["counts"]:
+            if task.cancelled.reason is not Interruption.LOST:
                 script, given = "settle", {}
-        except Exception as error:
+        except BaseException as error:
             script, given = self._failure(lease, error)
             raise
         finally:
@@ -353,8 +351,10 @@ class RedisInbox(InboxStore):
                 self._is_in_doubt = True
                 raise
 
-    def _failure(self, lease: Lease, error: Exception) -> tuple[str, dict[str, Argument]]:
-        """Return what to do after a failure; only our own errors are sentences that quote nobody."""
+    def _failure(self, lease: Lease, error: BaseException) -> tuple[str, dict[str, Argument]]:
+        """Return what to do after a failure, or when it is time to stop; only our own errors quote nobody."""
+        if not isinstance(error, Exception):
+            return "release", {"pause": 0, "counts": lease.task.begun.is_set()}
         if isinstance(error, ShutOut):
             return "release", {"pause": self._delayed(min(error.wait, self._delays[-1])), "counts": False}
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):

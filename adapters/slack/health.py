@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.retry import CONNECTING, RetryPolicy, Transient, transient
+from adapters.retry import CONNECTING, TOKEN_REFUSED, RetryPolicy, Transient, transient
 from adapters.slack.api import UNAUTHORIZED, Denied, Result, Unauthorized, translated
 from adapters.slack.oauth import SCOPES
 from adapters.slack.people import members_of
@@ -17,6 +18,7 @@ from core.errors import Misconfigured, PostingFailed, Unavailable
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
+    from adapters.slack.oauth import InstalledWorkspaces
     from adapters.slack.workspaces import OneWorkspace
 
 BOT_TOKEN_REFUSED = (
@@ -36,14 +38,19 @@ NO_GROUP = (
     "Slack does not know the user group in SLACK_MODERATORS. Set it to the id of one in this workspace, which begins "
     "with S: open the group in Slack, and copy the id from its menu."
 )
-REFUSED = UNAUTHORIZED | {
-    "account_inactive",
-    "not_allowed_token_type",
-    "missing_scope",
-    "no_permission",
-    "no_such_subteam",
-    "subteam_not_found",
-}
+NOT_ASKED = "Slack did not say ({})"
+AT_ONCE = 10  # workspaces that are looked at
+NO_SUCH_GROUP = frozenset({"no_such_subteam", "subteam_not_found"})
+REFUSED = (
+    UNAUTHORIZED
+    | NO_SUCH_GROUP
+    | {
+        "account_inactive",
+        "not_allowed_token_type",
+        "missing_scope",
+        "no_permission",
+    }
+)
 OFF = frozenset({"socket_mode_disabled", "link_disabled", "socket_mode_not_enabled"})
 
 
@@ -69,6 +76,32 @@ async def check(client: AsyncWebClient, *, app_token: str | None, moderators: st
         return f"{who}, over HTTP"
     await _checked(untyped.apps_connections_open(app_token=app_token), APP_TOKEN_REFUSED)
     return f"{who}, over Socket Mode"
+
+
+async def look_for_group(group: str, workspaces: InstalledWorkspaces) -> Mapping[str, str | None]:
+    """Return for each workspace that has installed the bot why its group of users does not count, None where it does.
+
+    It is empty where Slack does not know the group. An organization's group counts in all its workspaces. Raises
+    `StoreUnavailable`.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def look(workspace: str) -> str | None:
+        async with turns:
+            try:
+                await members_of(group, (await workspaces.find(workspace)).client)
+            except Denied as denied:
+                return "" if denied.code in NO_SUCH_GROUP else NOT_ASKED.format(denied.code)
+            except PostingFailed as failure:
+                return NOT_ASKED.format(TOKEN_REFUSED if isinstance(failure, Unauthorized) else failure)
+            return None
+
+    joined = await workspaces.joined()
+    found = await asyncio.gather(*(look(home.workspace) for home, _ in joined))
+    return {
+        f"{home.workspace} ({name})" if name else home.workspace: why
+        for (home, name), why in zip(joined, found, strict=True)
+    }
 
 
 async def shortcoming(client: AsyncWebClient) -> str:

@@ -26,7 +26,7 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.chat.background import BackgroundTasks, KeyedLocks
-from adapters.retry import Gate
+from adapters.chat.services import CommunityGates
 from adapters.slack.api import LONGEST_CALL, connect, meaning, translated
 from adapters.slack.events import PLATFORM
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
@@ -134,6 +134,12 @@ def _key(id_: str | None) -> str:
     return f"{INSTALLATION}{id_ or ''}"  # of a team or of an organization
 
 
+def _installation(workspace: str) -> str:
+    """Return the id of what has installed the bot: a workspace, or its organization."""
+    team, enterprise = parse(workspace)
+    return enterprise or team
+
+
 @dataclass
 class SignedStates(AsyncOAuthStateStore):
     """Knows the installations that were begun here, so that nobody can be made to finish another's.
@@ -163,7 +169,8 @@ class InstalledWorkspaces:
     """All workspaces that the bot was installed in; implements `Workspaces`.
 
     What was found is kept for some minutes, as another process may have removed or renewed it. Tokens are renewed in
-    the `background`, so that nobody waits for it, and by one process at a time, as its *notes* tell the others.
+    the `background`, so that nobody waits for it, and by one process at a time, as its *notes* tell the others. The
+    *gates* report which tokens are refused.
     """
 
     def __init__(  # noqa: PLR0913 - what an app has
@@ -175,9 +182,11 @@ class InstalledWorkspaces:
         client_id: str,
         client_secret: str,
         api_url: str | None = None,
+        gates: CommunityGates | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._session = session
+        self._gates = gates or CommunityGates("Slack")
         self._api_url = api_url
         self._store = VaultInstallations(vault)
         self._notes = notes
@@ -206,6 +215,8 @@ class InstalledWorkspaces:
             if workspace in self._unsaved or self._seconds_left(bot) < MARGIN:
                 self.background.begin(partial(self._renew, workspace, bot))
             if known is None or known.client.token != bot.bot_token:
+                if known is not None:  # another token, which nobody has refused
+                    known.gate.open(is_certain=True)
                 known = self._workspace(workspace, bot)
             return self._known.put(workspace, known)
 
@@ -226,8 +237,8 @@ class InstalledWorkspaces:
         async with self._renewing(workspace):  # a token that is renewed just now is kept first
             self._known.drop(workspace)
             self._unsaved.pop(workspace, None)
-            team, enterprise = parse(workspace)
-            await self._store.vault.remove(_key(enterprise or team))
+            await self._store.vault.remove(_key(_installation(workspace)))
+            self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=_installation(workspace)))
 
     def _good(self, workspace: str) -> Workspace | None:
         """Return a workspace as it was found lately; None for one whose token was refused, which may be another now."""
@@ -236,7 +247,9 @@ class InstalledWorkspaces:
 
     def _workspace(self, name: str, bot: Bot) -> Workspace:
         team, enterprise = parse(name)
-        given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url, "gate": (gate := Gate())}
+        home = WorkspaceRef(platform=PLATFORM, workspace=_installation(name))
+        gate = self._gates.of(home, bot.team_name or bot.enterprise_name or "")
+        given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url, "gate": gate}
         given["team_id"] = team if enterprise else ""
         return Workspace(
             name=name,
@@ -287,8 +300,8 @@ class InstalledWorkspaces:
             raise meaning(cause) or error from error
 
     async def _kept(self, workspace: str) -> Bot:
-        team, enterprise = parse(workspace)
-        kept = await self._store.vault.load(_key(enterprise or team))
+        kept = await self._store.vault.load(_key(_installation(workspace)))
         if kept is None:
+            self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=_installation(workspace)))
             raise NotInstalled("nobody has installed the bot there")
         return Bot(**json.loads(kept))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.platform import Part, Posted
+from adapters.chat.platform import Part, Posted, QuestionGone
 from adapters.slack.api import respond
 from adapters.slack.dialect import blocks_of
 from core.errors import Gone, Rejected, Unreachable
@@ -61,6 +61,10 @@ class PrivatePoster:
             await respond(self.client, self.url, body)
         except Unreachable:
             self.is_again = True
+            raise
+        except Rejected as refusal:
+            if part.is_passing:  # then nobody can be shown what is written
+                raise QuestionGone("the address is over") from refusal
             raise
         self._posted += not part.is_passing
         return Posted(f"response {max(self._posted, 1)}", part)

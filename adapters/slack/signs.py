@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 
+from adapters.chat.platform import QuestionGone
 from adapters.retry import QUICK
 from adapters.slack.api import Denied, tell
 from adapters.slack.poster import Place
-from core.errors import PostingFailed
+from core.errors import Gone, PostingFailed
+from core.events import unobserved
 from core.messages import SEARCHING
 
 STARTS = 15  # in a minute; Slack allows 20, and counts the streams of all processes
@@ -29,6 +31,7 @@ FAREWELL = 5.0  # seconds for taking a sign away
 EYES = "eyes"
 NO_STREAMS = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
 NO_SIGNS = NO_STREAMS | {"missing_scope"}
+NOBODY_READS = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
 NO_SIGNS_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_channel_type"})
 
 
@@ -69,16 +72,26 @@ class SignKind(IntEnum):
 class _Sign:
     """What may be shown for one question, and what is done about it until `is_seen` says that there is an answer."""
 
+    refused: Callable[[PostingFailed], object] = unobserved
+    begins: Mapping[str, str] | None = None
     kind: SignKind | None = None
     is_seen: asyncio.Event = field(default_factory=asyncio.Event)
     tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
+
+    def hear(self, failure: PostingFailed) -> None:
+        """Tell what is refused where nobody could be shown an answer either."""
+        if isinstance(failure, Gone):
+            self.refused(QuestionGone("the question was deleted"))
+        elif isinstance(failure, Denied) and failure.code in NOBODY_READS:
+            self.refused(failure)
 
 
 @dataclass(slots=True)
 class Indicator:
     """Shows that the bot works on answers, in the best way that each workspace knows, which it remembers.
 
-    Where it fails nothing is shown: the answer itself meets the same trouble, and deals with it.
+    Where it fails nothing is shown: the answer itself meets the same trouble, and deals with it. Where the bot may not
+    be, or the question is gone, that is told at once, before a model has written what nobody could be shown.
     """
 
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
@@ -87,16 +100,21 @@ class Indicator:
 
     @asynccontextmanager
     async def shown(
-        self, place: Place, *, begins: Mapping[str, str] | None = None, inherits: bool = False
+        self,
+        place: Place,
+        refused: Callable[[PostingFailed], object] = unobserved,
+        *,
+        begins: Mapping[str, str] | None = None,
+        inherits: bool = False,
     ) -> AsyncGenerator[Callable[[], object]]:
         """Show a sign while the context is open; what it yields is called when people see something of the answer.
 
         A session that *begins* is given those arguments. Then the sign is renewed no more; a session goes on, so that
         it can be stopped. Whoever *inherits* a question also takes away what the worker before may have left there.
         """
-        sign = _Sign()
+        sign = _Sign(refused, begins)
         if self.budget.take(place.workspace.name):
-            sign.tasks.append(asyncio.create_task(self._change(place, sign, is_there=True, begins=begins)))
+            sign.tasks.append(asyncio.create_task(self._change(place, sign, is_there=True)))
         try:
             yield sign.is_seen.set
         finally:
@@ -122,27 +140,31 @@ class Indicator:
         """
         await self._change(place, _Sign(), is_there=False)
 
-    async def _change(
-        self, place: Place, sign: _Sign, *, is_there: bool, begins: Mapping[str, str] | None = None
-    ) -> None:
-        """Show the best sign that there is, or take it away, and note which, also if nobody hears that it worked."""
+    async def _change(self, place: Place, sign: _Sign, *, is_there: bool) -> None:
+        """Show the best sign that there is, or take it away; a refusal is heard by the sign."""
+        try:
+            await self._put_best(place, sign, is_there=is_there)
+        except PostingFailed as failure:
+            sign.hear(failure)
+
+    async def _put_best(self, place: Place, sign: _Sign, *, is_there: bool) -> None:
+        """Show the best sign or take it away, and note which, also if nobody hears that it worked."""
         name = place.workspace.name
-        with suppress(PostingFailed):
-            for kind in list(SignKind)[self._best.get(name, SignKind.SESSION) :]:
-                sign.kind = kind
-                putting = partial(_put, place, kind, is_there=is_there, begins=begins)
-                try:
-                    await (putting() if is_there else QUICK.call(putting))
-                except Denied as denied:
-                    sign.kind = None
-                    if denied.code in NO_SIGNS:
-                        self._best[name] = SignKind(min(kind + 1, SignKind.REACTION))
-                    elif denied.code not in NO_SIGNS_HERE:
-                        raise
-                else:
-                    if is_there and kind is SignKind.STATUS:
-                        sign.tasks.append(asyncio.create_task(self._renew(place, sign)))
-                    return
+        for kind in list(SignKind)[self._best.get(name, SignKind.SESSION) :]:
+            sign.kind = kind
+            putting = partial(_put, place, kind, is_there=is_there, begins=sign.begins)
+            try:
+                await (putting() if is_there else QUICK.call(putting))
+            except Denied as denied:
+                sign.kind = None
+                if denied.code in NO_SIGNS:
+                    self._best[name] = SignKind(min(kind + 1, SignKind.REACTION))
+                elif denied.code not in NO_SIGNS_HERE:
+                    raise
+            else:
+                if is_there and kind is SignKind.STATUS:
+                    sign.tasks.append(asyncio.create_task(self._renew(place, sign)))
+                return
 
     async def _renew(self, place: Place, sign: _Sign) -> None:
         with suppress(PostingFailed):

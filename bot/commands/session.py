@@ -27,6 +27,8 @@ from core.errors import Misconfigured, Unavailable
 from core.events import (
     CommunitiesFound,
     CommunitiesSee,
+    CommunityBack,
+    CommunityLost,
     Connected,
     ConnectionLost,
     MemoryFailed,
@@ -215,6 +217,8 @@ def tell_slips() -> None:
 Told: TypeAlias = (
     Connected
     | ConnectionLost
+    | CommunityLost
+    | CommunityBack
     | PlatformFailed
     | Shortcoming
     | CommunitiesFound
@@ -223,7 +227,7 @@ Told: TypeAlias = (
     | ServiceFailed
     | SourceFailed
 )
-REPEATED = (Connected, ConnectionLost, PlatformFailed)  # what is told each time
+REPEATED = (Connected, ConnectionLost, CommunityLost, CommunityBack, PlatformFailed)  # what is told each time
 
 
 def _teller() -> Observer:
@@ -259,7 +263,7 @@ def _line(event: Told, known: set[str]) -> str:
             return f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
         case ConnectionLost(platform, said) | PlatformFailed(platform, said) | Shortcoming(platform, said):
             return TROUBLES[type(event)].format(platform, said)
-        case CommunitiesFound() | CommunitiesSee():
+        case CommunitiesFound() | CommunitiesSee() | CommunityLost() | CommunityBack():
             return "\n".join(_of_communities(event))
         case ServiceFailed(reason=reason):
             return reason
@@ -269,9 +273,13 @@ def _line(event: Told, known: set[str]) -> str:
             return WITHOUT_MEMORY
 
 
-def _of_communities(event: CommunitiesFound | CommunitiesSee) -> Iterator[str]:
-    """Yield who may use the bot, who may not, and what each sees."""
+def _of_communities(event: CommunitiesFound | CommunitiesSee | CommunityLost | CommunityBack) -> Iterator[str]:
+    """Yield who may use the bot, who may not, and what each sees, or where the platform refuses it."""
     match event:
+        case CommunityLost(platform, _, name, reason):
+            yield f"{platform}: no connection in {name} ({reason}). Trying again."
+        case CommunityBack(platform, _, name, has_left):
+            yield f"{platform}: {'removed from' if has_left else 'connected again in'} {name}."
         case CommunitiesFound(platform, allowed, refused):
             for template, found in ((MAY, allowed), (MAY_NOT, refused)):
                 if found:

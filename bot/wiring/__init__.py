@@ -153,7 +153,9 @@ def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -
 
         yield from DiscordPlatform(settings, unobserved, index).checks()  # what it sees is no news of the bot
     if settings.has_slack:
-        yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
+        needs = stored if settings.has_installations else ()  # which the store has
+        setting = "SLACK_API_URL" if settings.slack_api_url else None
+        yield Check("slack", lambda: check_slack(settings, private), setting, needs=needs)
 
 
 def surface(*, as_json: bool = False) -> Surface:

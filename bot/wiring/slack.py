@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.services import Advice
-from bot.wiring.stores import Stores
-from core.errors import FootnoteError, PostingFailed
+from bot.wiring.stores import Stores, open_stores
+from core.errors import FootnoteError, Misconfigured, PostingFailed
 from core.events import Observer, ServiceFailed, Shortcoming
+from core.messages.wording import listed
 from core.model import WorkspaceRef
 from core.ports import Catalogue, Deliveries
 
@@ -51,6 +52,7 @@ class SlackPlatform(Platform):
         catalogue: Catalogue,
         signs: Sequence[RouteDef] = (),
     ) -> None:
+        from adapters.chat.services import CommunityGates
         from adapters.slack.oauth import InstalledWorkspaces
         from adapters.slack.people import People
         from adapters.slack.workspaces import OneWorkspace
@@ -66,6 +68,7 @@ class SlackPlatform(Platform):
         if settings.has_installations:
             id_, secret = _app_of(settings)
             given: dict[str, Any] = {"client_id": id_, "client_secret": secret, "api_url": api_url}
+            given["gates"] = CommunityGates(self.name, observer)
             self._installed = InstalledWorkspaces(session, stores.vault, stores.dedup, **given)
             self._workspaces = self._installed
         else:
@@ -226,25 +229,53 @@ class SlackPlatform(Platform):
         return connect(self._session, api_url=self._settings.slack_api_url)
 
 
-EACH_HAS_ITS_GROUPS = (
-    "Whether they know the user group in SLACK_MODERATORS is not looked at: a group is of one workspace or "
-    "organization, and makes nobody a moderator elsewhere."
+GROUP_COUNTS = "The user group in SLACK_MODERATORS moderates in {}."
+GROUP_UNKNOWN = "It does not exist in {}, where only admins and the groups that they name moderate."
+NO_SUCH_GROUP = (
+    "No workspace that has installed the bot knows the user group in SLACK_MODERATORS. Set it to the id of one, which "
+    "begins with S: open the group in Slack, and copy the id from its menu."
 )
 
 
-async def check_slack(settings: Settings) -> str:
-    """Return one line on who the bot is on Slack and how it is connected. Raises `Misconfigured`."""
+async def check_slack(settings: Settings, private: str | None = None) -> str:
+    """Return one line on who the bot is on Slack and how it is connected, with the *private* server that may run.
+
+    Raises `Misconfigured`, or `StoreUnavailable`.
+    """
     from adapters.slack.api import connect, open_session
     from adapters.slack.health import check
 
     settings.check_slack()
-    if settings.has_installations:
-        says = f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
-        return Advice(f"{says}. {EACH_HAS_ITS_GROUPS}") if settings.slack_moderators else says
+    moderators = settings.slack_moderators or ""
     async with open_session() as session:
+        if settings.has_installations:
+            says = f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
+            return await _with_group(says, moderators, settings, session, private) if moderators else says
         client = connect(session, token=revealed(settings.slack_bot_token) or "", api_url=settings.slack_api_url)
-        moderators = settings.slack_moderators or ""
         return await check(client, app_token=revealed(settings.slack_app_token), moderators=moderators)
+
+
+async def _with_group(says: str, group: str, settings: Settings, session: ClientSession, private: str | None) -> str:
+    """Return the line with where a user group moderates; each installed workspace has groups of its own."""
+    from adapters.slack.health import look_for_group
+    from adapters.slack.oauth import InstalledWorkspaces
+
+    id_, secret = _app_of(settings)
+    given: dict[str, Any] = {"client_id": id_, "client_secret": secret, "api_url": settings.slack_api_url}
+    async with open_stores(settings, private) as stores:
+        workspaces = InstalledWorkspaces(session, stores.vault, stores.dedup, **given)
+        found = await look_for_group(group, workspaces)
+        await workspaces.background.finish(LONGEST_END)  # what renews a token that ends soon
+    if found and not any(why != "" for why in found.values()):
+        raise Misconfigured(NO_SUCH_GROUP)
+    sentences = [says]
+    if knowing := [name for name, why in found.items() if why is None]:
+        sentences.append(GROUP_COUNTS.format(listed(knowing)))
+    if unknown := [name for name, why in found.items() if why == ""]:
+        sentences.append(GROUP_UNKNOWN.format(listed(unknown)))
+    sentences += [f"{name}: {why}." for name, why in found.items() if why]
+    line = ". ".join([says, " ".join(sentences[1:])]) if sentences[1:] else says
+    return Advice(line) if len(knowing) < len(found) else line
 
 
 def _app_of(settings: Settings) -> tuple[str, str]:

@@ -320,6 +320,7 @@ class Responder:
         """
         waiting = Waiting(after=self.agent.limits.silence)
         yield waiting
+        claim.begun.set()
         running = self.agent.run(
             claim.question, conversation, cancelled=claim.cancelled, waiting=waiting, spent=spent.append, scope=scope
         )

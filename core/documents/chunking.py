@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -248,11 +249,12 @@ class Chunker:
             message = f"The passage limit is {self.limit} tokens; it has to be at least {SMALLEST_LIMIT}."
             raise InvalidInput(message, field="limit")
 
-    def chunk(self, document: Document, *, content_hash: str) -> tuple[Passage, ...]:
-        """Return the passages of a page in reading order; none for a page without text."""
+    def chunk(self, document: Document, *, content_hash: str, most: int | None = None) -> tuple[Passage, ...]:
+        """Return the passages of a page in reading order, at *most* so many of the first; none for one without text."""
         title = self._shortened([document.title])
         page = read_page(document.text, document.title)
-        found = [(section, name, text) for section in page.sections for name, text in self._texts(page, section, title)]
+        texts = ((each, name, text) for each in page.sections for name, text in self._texts(page, each, title))
+        found = list(islice(texts, most))
         return tuple(
             Passage(
                 passage_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.source}\n{document.url}\n{position}")),

@@ -161,5 +161,5 @@ class Ingestion:
         """Return the passages of a page, or why it has too many: what it can take of time and memory is bounded."""
         if len(page.text) > MOST_CHARACTERS or page.text.count("\n") > MOST_LINES:
             return TOO_LONG
-        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=str(mark))
+        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=str(mark), most=MOST_PASSAGES + 1)
         return TOO_MANY if len(passages) > MOST_PASSAGES else passages

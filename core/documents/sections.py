@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 _EXPLICIT = re.compile(r"\{#([^{}\n]+)\}\Z")
+LONGEST_HEADING = 500  # characters that are read of one, since all that is below it bears its words; nobody writes more
 _KEPT = frozenset({"Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "Pc"})  # letters, marks, digits, "_"
 
 
@@ -110,16 +111,17 @@ def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
 
 def says_the_same(heading: str, title: str) -> bool:
     """Whether the words of one contain those of the other: a title often adds or drops a lesson's number."""
-    one, other = (" ".join(_WORDS.findall(text.casefold())) for text in (heading, title))
+    one, other = (" ".join(_WORDS.findall(text[:LONGEST_HEADING].casefold())) for text in (heading, title))
     return bool(one) and bool(other) and (one in other or other in one)
 
 
 def _read_heading(node: SyntaxTreeNode, slugger: Slugger) -> tuple[str, str]:
+    """Return a heading as people see it, and its anchor; none for one that is too long to be a heading."""
     inline: list[Token] = []
-    parser = _parser()
-    parser.inline.parse(node.children[0].content if node.children else "", parser, {}, inline)
+    parser, content = _parser(), node.children[0].content if node.children else ""
+    parser.inline.parse(content[:LONGEST_HEADING], parser, {}, inline)
     shown, anchor = slugger.read(plain_text(inline))
-    return " ".join(shown.split()), anchor
+    return " ".join(shown.split()), anchor if len(content) <= LONGEST_HEADING else ""
 
 
 def _count_nested(node: SyntaxTreeNode, slugger: Slugger) -> None:

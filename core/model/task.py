@@ -181,7 +181,8 @@ class Attempt:
 
     `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
     `delivery` is what earlier attempts posted, to be edited instead of posted again. `was_released` tells that somebody
-    had it before and handed it back, which counts as no attempt unless the lease was over before. `spent` are the
+    had it before and handed it back, which counts as no attempt unless the lease was over before, or it was `begun` by
+    then: a model may have been asked. `spent` are the
     seconds since somebody first had it, but for those after it was handed back; with an edit, or a wish to have it
     tried again, they begin anew.
     """
@@ -191,6 +192,7 @@ class Attempt:
     delivery: Delivery = Delivery()
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
     was_released: bool = False
+    begun: asyncio.Event = field(default_factory=asyncio.Event, compare=False)
     spent: float = field(default=0.0, compare=False)
 
     @property

@@ -135,6 +135,36 @@ async def test_a_crash_while_the_files_are_exchanged_loses_nothing(tmp_path: Pat
         assert await texts(index) == {"Robots act."}
 
 
+@pytest.mark.promise("whole-pages")
+@pytest.mark.parametrize("left", [(TIDIED,), (OLD,), (TIDIED, OLD)])
+async def test_whoever_does_not_own_an_index_changes_none_of_its_files(tmp_path: Path, left: tuple[str, ...]) -> None:
+    """What would be the rests of a crash otherwise may be what its owner is making, between any two steps."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Robots act.", version="1"))
+        for name in left:
+            (tmp_path / name).mkdir()
+        if OLD in left:
+            (tmp_path / OLD).rmdir()
+            (tmp_path / SHARD).rename(tmp_path / OLD)  # it is being exchanged
+        before = folders(tmp_path)
+        async with opened(tmp_path) as second:
+            with pytest.raises(RetrievalUnavailable, match="is in use by another process"):
+                await second.outline()
+
+        assert folders(tmp_path) == before
+
+
+async def test_an_index_that_could_not_be_opened_is_nobodys(tmp_path: Path) -> None:
+    """Whoever can open it does."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Robots act.", version="1"))
+    async with opened(tmp_path, embedder="another") as other, opened(tmp_path) as index:
+        with pytest.raises(Misconfigured):
+            await other.outline()
+
+        assert await texts(index) == {"Robots act."}
+
+
 async def test_no_more_passages_are_remembered_than_there_is_room_for(tmp_path: Path) -> None:
     """What there is no room for is read again."""
     said = ["Robots act.", "Wheels turn.", "Grippers hold.", "Welding burns."]

@@ -299,6 +299,18 @@ async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> N
     assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_released=True)
 
 
+async def test_who_stops_again_and_again_gives_a_model_no_question_a_fourth_time(boxes: Boxes) -> None:
+    """What was begun is an attempt, also where its worker hands it back."""
+    await boxes.here.put(asked())
+    for _ in range(MOST_ATTEMPTS):
+        with suppress(asyncio.CancelledError):
+            async with boxes.here.claim() as task:
+                task.begun.set()
+                raise asyncio.CancelledError
+
+    assert (await taken(boxes.there)).attempt == MOST_ATTEMPTS + 1
+
+
 @pytest.mark.promise("bans-are-waited-out")
 async def test_a_platform_that_refuses_the_bot_costs_no_attempt(boxes: Boxes) -> None:
     """However often that is found out."""

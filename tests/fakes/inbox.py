@@ -210,7 +210,7 @@ class MemoryInbox:
         except BaseException:
             record.begun = True
             if not self._again(record, task):
-                record.give_back()
+                record.give_back(counts=task.begun.is_set())
                 self._ready.put_nowait(record.message.thread)
             raise
         if record.is_held_as(task) and not self._again(record, task):

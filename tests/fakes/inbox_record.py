@@ -99,9 +99,9 @@ class Record:
         self.first, self.paused = (now - self.paused if self.first is None else self.first), 0.0
         return now - self.first
 
-    def give_back(self) -> None:
-        """Wait as if nobody had taken it, and count no time in which nobody is at it."""
-        self.state, self.attempts = "waiting", self.attempts - 1
+    def give_back(self, *, counts: bool = False) -> None:
+        """Wait, unless it counts as if nobody had taken it, and count no time in which nobody is at it."""
+        self.state, self.attempts = "waiting", self.attempts - (not counts)
         if self.first is not None:
             self.first, self.paused = None, asyncio.get_running_loop().time() - self.first
 

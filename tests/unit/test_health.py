@@ -22,6 +22,8 @@ from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
 from core.events import (
     CommandsFailed,
     CommandsRegistered,
+    CommunityBack,
+    CommunityLost,
     Connected,
     ConnectionLost,
     PlatformFailed,
@@ -119,6 +121,21 @@ async def test_a_platform_that_is_gone_is_missing_until_it_is_back() -> None:
         ["Discord: The token is wrong."],
         [],
     ]
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_community_that_refuses_the_bot_is_told_and_the_others_are_served() -> None:
+    """The process is ready all the same, as no host can do anything about it."""
+    health = Health(now=lambda: NOON)
+    health.begin(Counted(), heard=[], entered=[])
+    lost = CommunityLost("Slack", "slack:T1", "slack:T1 (Robots)", "the token is refused")
+    health.observe(lost)
+    missing, told = await health.missing(), str(await health.look())
+    health.observe(CommunityBack("Slack", "slack:T1", "slack:T1 (Robots)"))
+
+    assert missing == []
+    assert told.endswith(". Slack has refused the bot in slack:T1 (Robots) since 12:00 UTC (the token is refused).")
+    assert "Robots" not in await health.look()
 
 
 @pytest.mark.promise("tells-how-it-is")

@@ -15,6 +15,8 @@ from core.events import (
     Answered,
     CatchUpCutShort,
     Charged,
+    CommunityBack,
+    CommunityLost,
     Connected,
     ConnectionLost,
     Event,
@@ -100,6 +102,7 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
         (CatchUpCutShort("Slack", "Why."), {'catch_ups_cut_short_total{platform="slack"}': 1}),
         (ConnectionLost("Slack", "Why."), {'connections_lost_total{platform="slack"}': 1}),
         (Connected("Slack", "Footnote"), {'connected{platform="slack"}': 1}),
+        (CommunityBack("Slack", "slack:T1", "slack:T1 (Robots)"), {'connected{platform="slack:T1"}': 1}),
         (
             PlatformWaited("discord", 1.5),
             {
@@ -120,6 +123,18 @@ def test_an_event_is_counted(event: Event, counted: dict[str, float]) -> None:
 
     after = figures(metrics)
     assert {name: value for name, value in after.items() if value != before.get(name, 0.0)} == counted
+
+
+def test_a_community_that_is_left_is_shown_no_more() -> None:
+    """As long as its token is refused, it is 0."""
+    metrics = Metrics()
+
+    metrics.observe(CommunityLost("Slack", "slack:T1", "slack:T1 (Robots)", "Why."))
+    lost = figures(metrics)
+    metrics.observe(CommunityBack("Slack", "slack:T1", "slack:T1 (Robots)", has_left=True))
+
+    assert lost['connected{platform="slack:T1"}'] == 0
+    assert 'connected{platform="slack:T1"}' not in figures(metrics)
 
 
 def test_an_answer_is_timed_by_stage() -> None:

@@ -10,8 +10,6 @@ import pytest
 
 from bot.settings import read_settings
 from bot.settings.fields import HALF, MUTE, NO_SOCKETS, ONE_OR_MANY, UNHEARD, UNSIGNED
-from bot.wiring.services import Advice
-from bot.wiring.slack import EACH_HAS_ITS_GROUPS, check_slack
 from core.errors import Misconfigured
 
 BOT = {"SLACK_BOT_TOKEN": "xoxb-1"}
@@ -88,16 +86,3 @@ def test_without_any_of_them_there_is_no_slack(monkeypatch: pytest.MonkeyPatch) 
     settings = read_settings()
 
     assert (settings.has_slack, settings.port, settings.host) == (False, 8080, "0.0.0.0")
-
-
-@pytest.mark.parametrize(("group", "kind"), [("S0GROUP01", Advice), (None, str)])
-async def test_a_group_of_moderators_is_of_one_workspace(
-    monkeypatch: pytest.MonkeyPatch, group: str | None, kind: type[str]
-) -> None:
-    """Where the bot is installed in many, the doctor says that it has not looked whether they know it."""
-    for name, value in (CLIENT | SIGNED | ({"SLACK_MODERATORS": group} if group else {})).items():
-        monkeypatch.setenv(name, value)
-
-    says = await check_slack(read_settings())
-
-    assert (type(says), EACH_HAS_ITS_GROUPS in says) == (kind, group is not None)

@@ -257,7 +257,7 @@ function script.settle(ref, thread, entry, fence, revision)
 end
 
 -- Returns a question to whoever is next, after a `pause` of milliseconds if there is one. It `counts` as an attempt where
--- the time of the lease was over before: a model may have been asked, and will be again.
+-- a model may have been asked, and will be again: the time of the lease was over before, or its worker has to stop.
 function script.release(ref, thread, entry, fence, revision, pause, counts)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end

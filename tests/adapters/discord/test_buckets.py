@@ -15,6 +15,7 @@ from adapters.discord.limits import Bucket, Throttle, low_priority
 from adapters.discord.platform import typing
 from adapters.discord.poster import ChannelPoster, translated
 from core.errors import RateLimited
+from core.events import unobserved
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.virtual_time import run
@@ -327,7 +328,7 @@ async def test_typing_that_comes_too_early_is_left_out_until_the_next_time(disco
             twice.set()
             await asyncio.Event().wait()
 
-    async with typing(discord.client, str(discord.channel.id), sleep), asyncio.timeout(5):
+    async with typing(discord.client, str(discord.channel.id), unobserved, sleep), asyncio.timeout(5):
         await twice.wait()
 
     assert (waited, len(discord.server.platform.typing), discord.server.limits.refused) == ([8.0, 8.0], 1, [])

@@ -16,6 +16,7 @@ from adapters.discord.platform import typing
 from adapters.discord.poster import meaning, translated
 from core.answering.agent import answer_id
 from core.errors import PostingFailed, RateLimited, Unreachable
+from core.events import unobserved
 from core.messages import FAILED, MENTION_TO_CONTINUE
 from core.model import (
     Answer,
@@ -159,7 +160,7 @@ async def test_typing_is_renewed_and_ends_with_the_run(discord: OnDiscord) -> No
         await turns.get()
 
     before = asyncio.all_tasks()
-    async with typing(discord.client, str(discord.channel.id), sleep):
+    async with typing(discord.client, str(discord.channel.id), unobserved, sleep):
         turns.put_nowait(None)
         await discord.until(lambda: len(discord.server.platform.typing) == 2)
 

@@ -81,15 +81,17 @@ async def read(folder: Path, files: dict[str, bytes], limits: ReadingLimits) -> 
 
 @pytest.mark.promise("bounded-reading")
 async def test_a_file_that_takes_too_long_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    """A Word file of 100 kB with very many paragraphs, and a page of tags in tags, lie among good pages."""
+    """A large Word file packed to 100 kB, tags in tags, and a page that is slow to cut, lie among good pages."""
     nested = b"<div><b>" * 40_000 + b"deep"
-    files = {"a.txt": b"first", "b.docx": swollen(300_000), "c.html": nested, "z.txt": b"last"}
+    quoted = b">" * 90 + b" a\n" + b"b\n" * 40_000
+    files = {"a.txt": b"first", "b.docx": swollen(300_000), "c.html": nested, "d.md": quoted, "z.txt": b"last"}
 
     found = await read(tmp_path, files, SHORT)
 
     assert len(files["b.docx"]) < 100_000
     assert (found["A"], found["Z"]) == ("first", "last")
     assert found["b.docx"] == TOO_SLOW.format(SHORT.time_for(len(files["b.docx"])))
+    assert found["d.md"] == TOO_SLOW.format(SHORT.time_for(len(quoted)))
     assert "c.html" in found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 from typing import Any, Self
@@ -13,11 +14,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from slack_sdk.oauth.installation_store import Bot
 
+from adapters.chat.services import CommunityGates
+from adapters.retry import TOKEN_REFUSED
 from adapters.slack.api import ask
 from adapters.slack.oauth import BEGIN, END, SCOPES, TURN, InstalledWorkspaces, VaultInstallations, install_pages
 from adapters.slack.workspaces import KEPT, NotInstalled
 from adapters.web import served
 from core.errors import ShutOut, StoreUnavailable, Unreachable
+from core.events import CommunityBack, CommunityLost, Event
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
 from tests.fakes.dedup import MemoryDedup
@@ -114,7 +118,7 @@ class Slow(MemoryVault):
 
 
 def workspaces(
-    place: Place, vault: MemoryVault, clock: Clock | None = None, notes: MemoryDedup | None = None
+    place: Place, vault: MemoryVault, clock: Clock | None = None, notes: MemoryDedup | None = None, **more: Any
 ) -> InstalledWorkspaces:
     """Give what one process knows of the installations."""
     server = place.server
@@ -126,6 +130,7 @@ def workspaces(
         client_secret=server.client_secret,
         api_url=server.api_url,
         clock=clock or time.time,
+        **more,
     )
 
 
@@ -190,6 +195,36 @@ async def test_a_workspace_that_has_thrown_the_bot_out_unnoticed_is_left_alone(p
             await ask(workspace.client, "auth.test")
 
     assert [each.method for each in place.server.requests].count("auth.test") == 1
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_workspace_that_refuses_its_token_is_told_once_and_so_is_its_return(place: Place) -> None:
+    """Until the bot is installed there with another token; of one that the bot has left nothing more is said."""
+    vault, told, team = MemoryVault(), list[Event](), place.workspace.team_id
+    await keep(place, vault, expires_in=HOUR)
+    found = workspaces(place, vault, gates=CommunityGates("Slack", told.append))
+
+    async def refused() -> None:
+        for _ in range(3):
+            with pytest.raises(ShutOut):
+                await ask((await found.find(team)).client, "auth.test")
+
+    await who((await found.find(team)).client)
+    place.workspace.installation.revoked = "token_revoked"
+    await refused()
+    place.workspace.installation.revoked, place.workspace.installation.token = None, "xoxb-another"
+    await keep(place, vault, expires_in=HOUR)
+    for _ in range(2):
+        await who((await found.find(team)).client)
+    place.workspace.installation.revoked = "token_revoked"
+    await refused()
+    await found.uninstalled(team)
+    with pytest.raises(NotInstalled):
+        await found.find(team)
+
+    home = f"slack:{team}"
+    lost, back = CommunityLost("Slack", home, home, TOKEN_REFUSED), CommunityBack("Slack", home, home)
+    assert told == [lost, back, lost, replace(back, has_left=True)]
 
 
 async def test_nobody_can_be_made_to_finish_what_somebody_else_began(place: Place) -> None:

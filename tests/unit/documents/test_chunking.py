@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -274,6 +274,53 @@ def test_an_overlong_heading_path_leaves_room_for_the_text() -> None:
     assert passages[1].section_title.endswith("…")
     assert passages[1].page_title.endswith("…")
     assert all(count(embedding_text(passage)) <= 60 for passage in passages)
+
+
+MADE_UP: Sequence[Callable[[int], str]] = [
+    lambda size: "# " + "a " * (size // 4) + "\n\n" + "## b\n\nx\n\n" * (size // 20),
+    lambda size: "# " + "a" * (size // 2) + "\n\n" + "x y " * (size // 8),
+    lambda size: "# a {#" + "b" * (size // 2) + "}\n\n" + "x y " * (size // 8),
+    lambda size: ("#" * 6 + " " + "[" * 500 + "\n\na\n\n") * (size // 510),
+    lambda size: "| " + "a " * 20 + "|\n|---|\n" + "| b |\n" * (size // 6),
+    lambda size: "- a\n\n" + "  - b\n\n    ```\n    c\n    ```\n" * (size // 40),
+    lambda size: "。" * size,
+    lambda size: "a" * size,
+]
+
+
+@pytest.mark.promise("bounded-reading")
+@pytest.mark.parametrize("made", MADE_UP)
+def test_what_is_made_of_a_page_grows_with_it(made: Callable[[int], str]) -> None:
+    """What is measured of a page, and what its passages hold, is so many times the page, whoever made it up."""
+    text, measured = made(100_000), 0
+
+    def measure(text: str) -> int:
+        nonlocal measured
+        measured += len(text)
+        return count(text)
+
+    passages = Chunker(254, measure).chunk(page(text, title=text), content_hash="h")
+
+    assert measured < 60 * len(text)
+    assert sum(len(each.source_url) + len(embedding_text(each)) for each in passages) < 60 * len(text)
+
+
+def test_of_a_page_with_very_many_passages_only_the_first_are_made() -> None:
+    """Whoever asks for so many of them."""
+    text = "## a\n\nb\n\n" * 100
+    whole = Chunker(60, count).chunk(page(text), content_hash="h")
+    first = Chunker(60, count).chunk(page(text), content_hash="h", most=3)
+
+    assert len(whole) == 100
+    assert [each.text for each in first] == ["b"] * 3
+
+
+def test_what_is_too_long_for_a_heading_has_no_anchor() -> None:
+    """Its passages lead to the page, and bear the beginning of its words."""
+    passages = chunk("# " + "word " * 200 + "\n\na\n\n## Next\n\nb")
+
+    assert [each.source_url for each in passages] == [page("").url, page("").url + "#next"]
+    assert passages[0].section_title.startswith("word word")
 
 
 def test_a_limit_without_room_is_refused() -> None:
