@@ -41,6 +41,7 @@ VENDORS = [
     "cryptography",
     "discord",
     "docutils",
+    "dulwich",
     "httpx",
     "httpx2",
     "mammoth",
@@ -52,6 +53,7 @@ VENDORS = [
     "openai",
     "prometheus_client",
     "protego",
+    "pptx",
     "pydantic_settings",
     "pypdfium2",
     "yaml",
@@ -64,6 +66,7 @@ VENDORS = [
     "slack_sdk",
     "structlog",
     "tokenizers",
+    "webvtt",
     "rich.progress",
     "rich.markdown",
 ]

@@ -174,7 +174,7 @@ def read_word(content: bytes) -> Page:
     import mammoth
 
     words: Any = mammoth
-    _check(content)
+    check_packed(content, "word/document.xml", NOT_WORD)
     result = words.convert_to_html(
         io.BytesIO(with_formulas(content)),
         style_map="p[style-name='Title'] => h1:fresh\np[style-name='Source Code'] => pre:separator('\\n')",
@@ -188,15 +188,16 @@ def _no_picture(_: Any) -> dict[str, str]:
     return {}
 
 
-def _check(content: bytes) -> None:
+def check_packed(content: bytes, part: str, problem: str) -> None:
+    """Look at a packed file before it is unpacked. Raises `NotReadable`, with the *problem* if it lacks the *part*."""
     if content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise NotReadable("is protected by a password or in Word's old format; save it as .docx without a password.")
+        raise NotReadable("is protected by a password or in an old format; save it in the new one, without a password.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise NotReadable(NOT_WORD) from error
-    if "word/document.xml" not in sizes:
-        raise NotReadable(NOT_WORD)
+        raise NotReadable(problem) from error
+    if part not in sizes:
+        raise NotReadable(problem)
     if sum(sizes.values()) > UNPACKED_LIMIT:
         raise NotReadable(f"unpacks to more than {UNPACKED_LIMIT // 1_000_000} MB; split it into smaller documents.")

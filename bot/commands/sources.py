@@ -17,7 +17,7 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.settings import community_named
 from bot.wiring import NOTHING_TO_SEARCH
-from bot.wiring.documents import name_of
+from bot.wiring.documents import forget, name_of
 from core.community.visibility import audience_of
 from core.documents.ingest import Summary
 from core.documents.library import NO_ORIGIN
@@ -185,7 +185,10 @@ def sync(names: Sequence[str], *, quiet: bool) -> int:
 def remove(name: str) -> int:
     """Take a source out at once, with all its passages."""
     with session("footnote sources remove") as opened:
+        origin = opened.run(opened.app.library.find(name)).origin
         pages = opened.run(opened.app.library.remove(name))
+        if origin is not None:
+            forget(opened.settings, name, origin)
     _print(REMOVED.format(name, counted(pages, "page")))
     return OK
 

@@ -69,9 +69,10 @@ class Unreadable(Value):
 
 
 class SourceKind(StrEnum):
-    """What is read: the files under a path, the pages below an address, or the page at one."""
+    """What is read: the files under a path or of a git repository, the pages below an address, or the page at one."""
 
     FOLDER = "folder"
+    REPOSITORY = "repository"
     WEBSITE = "website"
     PAGE = "page"
 

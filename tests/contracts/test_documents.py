@@ -6,14 +6,16 @@ import ipaddress
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from adapters.documents.folder import Folder
+from adapters.documents.repository import Repository
 from adapters.documents.website import Website
-from adapters.fetching import FetchRules
+from adapters.fetching import FetchRules, fetcher
 from adapters.retry import SITE
 from core.documents.ingest import Ingestion, PageDone, Step, Summary
 from core.errors import InvalidInput, SourceUnavailable
@@ -21,6 +23,7 @@ from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import DocumentSource, Found
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
+from tests.servers.git import GitServer
 from tests.servers.service import Reply
 from tests.servers.website import WebSite
 
@@ -80,7 +83,24 @@ async def website(_place: Path) -> AsyncGenerator[Shelf]:
         yield Shelf(Website(f"{site.url}/docs/", name="shelf", rules=rules, pace=0.0, retries=ONCE), put, break_down)
 
 
-KINDS: list[Callable[[Path], AbstractAsyncContextManager[Shelf]]] = [folder, website]
+@asynccontextmanager
+async def repository(place: Path) -> AsyncGenerator[Shelf]:
+    """A folder of a git repository."""
+    async with GitServer() as server:
+
+        def put(pages: Mapping[str, bytes]) -> None:
+            server.put({"README.md": b"# Elsewhere\n", "docs/.keep": b"", **{f"docs/{k}": v for k, v in pages.items()}})
+
+        def break_down() -> None:
+            server.broken = Reply(503, b"")
+
+        fetching = partial(fetcher, FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")]))
+        address, base = f"{server.address}#main:docs", "https://x.example/docs"
+        source = Repository(address, name="shelf", home=place, base_url=base, fetching=fetching, retries=ONCE)
+        yield Shelf(source, put, break_down)
+
+
+KINDS: list[Callable[[Path], AbstractAsyncContextManager[Shelf]]] = [folder, website, repository]
 
 
 @pytest.fixture(name="shelf", params=KINDS, ids=lambda kind: kind.__name__)
