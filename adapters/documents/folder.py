@@ -304,6 +304,7 @@ def document(request: ReadRequest) -> Document | Unreadable | None:
         text=page.text,
         chapter=word(meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
         opens_at=opens_at,
+        changed_on=frontmatter.changed(meta),
     )
 
 

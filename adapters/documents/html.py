@@ -126,6 +126,17 @@ INVISIBLE = "[hidden]:not([role=tabpanel]), [aria-hidden=true], [style*='display
 CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 
 
+CHANGED = tuple(
+    f'meta[{name}="{value}"]'
+    for name, value in (
+        ("property", "article:modified_time"),
+        ("itemprop", "dateModified"),
+        ("name", "last-modified"),
+        ("name", "dcterms.modified"),
+    )
+)
+
+
 def read(content: bytes) -> Page:
     """Read the main part of a page, without navigation, side notes and what is hidden."""
     from selectolax.lexbor import LexborHTMLParser
@@ -133,6 +144,7 @@ def read(content: bytes) -> Page:
     tree = LexborHTMLParser(_decoded(content))
     title_node = tree.css_first("title")
     title = title_node.text().strip() if title_node else ""
+    said = next((node.attributes.get("content") for selector in CHANGED if (node := tree.css_first(selector))), None)
     for selector in (NOISE, ASIDE, INVISIBLE):
         for node in tree.css(selector):
             if node.tag not in ("html", "body"):
@@ -141,7 +153,7 @@ def read(content: bytes) -> Page:
     if main is None or not main.html:
         return Page(text="", title=title)
     text = to_markdown(main.html)
-    return Page(text=text, title=first_heading(text) or title)
+    return Page(text=text, title=first_heading(text) or title, meta={"modified": said} if said else {})
 
 
 def _decoded(content: bytes) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,12 +20,14 @@ from adapters.documents.repository import Repository
 from adapters.documents.website import Website
 from adapters.fetching import FetchRules, fetcher
 from adapters.retry import SITE
+from bot.wiring.documents import BroughtSource
 from core.documents.ingest import Ingestion, PageDone, Step, Summary
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import DocumentSource, Found
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
+from tests.notes import JsonNotes
 from tests.servers.git import GitServer
 from tests.servers.service import Reply
 from tests.servers.website import WebSite
@@ -100,7 +105,22 @@ async def repository(place: Path) -> AsyncGenerator[Shelf]:
         yield Shelf(source, put, break_down)
 
 
-KINDS: list[Callable[[Path], AbstractAsyncContextManager[Shelf]]] = [folder, website, repository]
+@asynccontextmanager
+async def brought(place: Path) -> AsyncGenerator[Shelf]:
+    """A source of a kind that another package brings."""
+    file = place / "notes.json"
+    source = BroughtSource(JsonNotes(str(file), name="elsewhere"), name="shelf", kind="notes")
+
+    def put(pages: Mapping[str, bytes]) -> None:
+        file.write_text(json.dumps({name: content.decode("latin-1") for name, content in pages.items()}))
+
+    yield Shelf(source, put, file.unlink)
+
+
+Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Shelf]]
+OTHERS: list[Opened] = [entry.load() for entry in entry_points(group="footnote.shelves")]
+"""What packages bring that bring kinds of sources, so that this suite runs for them too."""
+KINDS: list[Opened] = [folder, website, repository, brought, *OTHERS]
 
 
 @pytest.fixture(name="shelf", params=KINDS, ids=lambda kind: kind.__name__)
