@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -93,7 +93,7 @@ async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lis
     await add(lister, "wiki", "")
     await add(lister, "exam", "Solutions", opens_at=NOON + timedelta(days=1))
     assert lister.services.index is not None
-    read_at = datetime.now(UTC) - timedelta(hours=3, minutes=1)
+    read_at = NOON - timedelta(hours=3, minutes=1)
     last = SyncReport(tried_at=read_at, read_at=read_at)
     await lister.services.index.record(SourceRecord(name="wiki", last=last))
 
