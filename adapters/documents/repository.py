@@ -44,7 +44,7 @@ NO_BRANCH, EMPTY = "has no branch or tag {!r}.", "has no commit yet."
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RepositoryPlace:
     """Where in which repository documents are: `https://host/path.git#branch:folder`; both may be left out."""
 
     address: str
@@ -52,7 +52,7 @@ class Place:
     folder: str = ""
 
     @classmethod
-    def of(cls, address: str) -> Place:
+    def of(cls, address: str) -> RepositoryPlace:
         """Return what an address means."""
         repository, _, rest = address.partition("#")
         branch, _, folder = rest.partition(":")
@@ -93,7 +93,7 @@ class Repository:
         knows that.
         """
         self.name = name
-        self._place = Place.of(address)
+        self._place = RepositoryPlace.of(address)
         self._home = home / hashlib.sha256(address.encode()).hexdigest()[:16]
         self._base_url = base_url
         self._fetching = fetching

@@ -24,7 +24,7 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (package / "entry_points.txt").write_text(
         "[footnote.sources]\nnotes = tests.notes:JsonNotes\nbroken = tests.notes:Missing\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType] - pytest leaves it untyped
     return tmp_path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.repository import Place, Repository
+from adapters.documents.repository import Repository, RepositoryPlace
 from adapters.fetching import FetchLimits, FetchRules, fetcher
 from adapters.retry import SITE
 from core.errors import InvalidInput, SourceUnavailable
@@ -226,7 +226,7 @@ async def test_no_link_in_a_repository_leads_out_of_it(server: GitServer, tmp_pa
 )
 def test_pages_are_cited_where_a_known_host_shows_their_files(address: str, view: str | None) -> None:
     """Elsewhere nobody knows that."""
-    place = Place.of(address)
+    place = RepositoryPlace.of(address)
 
     assert place.view(place.branch or "main") == view
 
