@@ -1,7 +1,8 @@
 """How much longer readers wait for first words while a large source is read beside the bot.
 
 `python -m bench.beside`; `--seconds` is how long is asked without it, before and after, and `--rate` how often in a
-second. With `--sync` the source is brought up to date by the command that the bot itself starts for that. The bot is `footnote run` in its default form, with the offline model and the built-in index and embedder.
+second. With `--sync` the source is brought up to date by the command that the bot itself starts for that. The bot is
+`footnote run` in its default form, with the offline model and the built-in index and embedder.
 """
 
 from __future__ import annotations
