@@ -7,13 +7,16 @@ its network, or what a cloud keeps at addresses of its own.
 from __future__ import annotations
 
 import asyncio
+import io
 import ipaddress
 import socket
 import zlib
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from adapters.retry import RetryPolicy, Transient, retry_after
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -45,6 +48,7 @@ NOT_PUBLIC = tuple(
 SCHEMES = ("http", "https")
 CHUNK = 65_536  # bytes
 REDIRECTS = (301, 302, 303, 307, 308)
+BUSY = (429, 503)
 ENCODINGS = ("gzip", "deflate")
 AGENT = "Footnote (documents for a question-and-answer bot; obeys robots.txt)"
 LONGEST_ADDRESS = 2_000  # characters
@@ -113,11 +117,18 @@ class Fetcher:
 
     async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Fetched:
         """Return what is at an address. Raises `FetchRefused` and `FetchFailed`."""
+        return await self._within(self._followed(url, headers or {}))
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str], into: BinaryIO | None = None) -> Fetched:
+        """Send a body and return the answer, or write it *into* a file; no redirect is followed. Raises as `get`."""
+        return await self._within(self._posted(url, body, headers, into))
+
+    async def _within(self, work: Awaitable[Fetched]) -> Fetched:
         from aiohttp import ClientError, InvalidURL
 
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await self._followed(url, headers or {})
+                return await work
         except (FetchRefused, FetchFailed):
             raise
         except TimeoutError as error:
@@ -134,15 +145,29 @@ class Fetcher:
 
         here = self._checked(URL(url))
         for _ in range(self._limits.redirects + 1):
-            sent = {"Accept-Encoding": ", ".join(ENCODINGS), "User-Agent": AGENT, **headers}
-            asked = self._session.get(here, headers=sent, allow_redirects=False, proxy=self._rules.proxy)
+            asked = self._session.get(here, headers=_sent(headers), allow_redirects=False, proxy=self._rules.proxy)
             async with asked as response:
                 target = response.headers.get("Location")
                 if response.status not in REDIRECTS or not target:
-                    said = {name.lower(): value for name, value in response.headers.items()}
-                    return Fetched(str(here.with_fragment(None)), response.status, said, await self._body(response))
+                    return await self._fetched(response, io.BytesIO())
             here = self._checked(here.join(URL(target)))
         raise FetchRefused(f"leads on more than {self._limits.redirects} times.")
+
+    async def _posted(self, url: str, body: bytes, headers: Mapping[str, str], into: BinaryIO | None) -> Fetched:
+        from yarl import URL
+
+        here = self._checked(URL(url))
+        asked = self._session.post(
+            here, data=body, headers=_sent(headers), allow_redirects=False, proxy=self._rules.proxy
+        )
+        async with asked as response:
+            return await self._fetched(response, into or io.BytesIO())
+
+    async def _fetched(self, response: ClientResponse, into: BinaryIO) -> Fetched:
+        said = {name.lower(): value for name, value in response.headers.items()}
+        await self._body(response, into)
+        body = into.getvalue() if isinstance(into, io.BytesIO) else b""
+        return Fetched(str(response.url.with_fragment(None)), response.status, said, body)
 
     def _checked(self, url: URL) -> URL:
         """Return an address that may be asked for, as far as it can be told from its words."""
@@ -156,21 +181,52 @@ class Fetcher:
             )
         return url.with_fragment(None)
 
-    async def _body(self, response: ClientResponse) -> bytes:
+    async def _body(self, response: ClientResponse, into: BinaryIO) -> None:
         """Read a body to its end, unpacked, or refuse it where it grows too large."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in (*ENCODINGS, "identity", ""):
             raise FetchRefused("is packed in a way that nobody asked for.")
         unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32) if encoding in ENCODINGS else None
-        body = bytearray()
+        size = 0
         async for chunk in response.content.iter_chunked(CHUNK):
-            room = self._limits.size - len(body) + 1
-            body += unpack.decompress(chunk, room) if unpack else chunk
-            if len(body) > self._limits.size:
+            piece = unpack.decompress(chunk, self._limits.size - size + 1) if unpack else chunk
+            size += len(piece)
+            if size > self._limits.size:
                 raise FetchRefused(f"is larger than {self._limits.size / 1e6:g} MB.")
-        if unpack and not unpack.eof and body:
+            into.write(piece)
+        if unpack and not unpack.eof and size:
             raise FetchFailed("broke off.")
-        return bytes(body)
+
+
+def _sent(headers: Mapping[str, str]) -> dict[str, str]:
+    return {"Accept-Encoding": ", ".join(ENCODINGS), "User-Agent": AGENT, **headers}
+
+
+class _Busy(Exception):
+    """The server asks to be left alone for a while, of so many seconds if it says so."""
+
+    def __init__(self, got: Fetched) -> None:
+        super().__init__("busy")
+        self.got = got
+
+
+def _judge(error: Exception) -> Transient | None:
+    return Transient("busy", retry_after(error.got.headers)) if isinstance(error, _Busy) else None
+
+
+async def ask(request: Callable[[], Awaitable[Fetched]], retries: RetryPolicy) -> Fetched:
+    """Make a request, again where the server wants to be left alone for a while, in which it is. Raises as it does."""
+
+    async def once() -> Fetched:
+        got = await request()
+        if got.status in BUSY:
+            raise _Busy(got)
+        return got
+
+    try:
+        return await replace(retries, judge=_judge).call(once)
+    except _Busy as busy:
+        return busy.got
 
 
 class _NotPublic(OSError):

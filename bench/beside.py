@@ -1,7 +1,8 @@
 """How much longer readers wait for first words while a large source is read beside the bot.
 
 `python -m bench.beside`; `--seconds` is how long is asked without it, before and after, and `--rate` how often in a
-second. The bot is `footnote run` in its default form, with the offline model and the built-in index and embedder.
+second. With `--sync` the source is brought up to date by the command that the bot itself starts for that. The bot is
+`footnote run` in its default form, with the offline model and the built-in index and embedder.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import argparse
 import asyncio
 import contextlib
 import os
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 from bench.chat.load import DOCS, QUESTIONS
 from bench.corpora import need
@@ -102,7 +105,7 @@ async def measured(asking: Asking, work: asyncio.Task[None], done: asyncio.Event
     return waits
 
 
-async def compare(seconds: float, rate: float) -> list[Row]:
+async def compare(seconds: float, rate: float, *, syncs: bool) -> list[Row]:
     """Ask without, with, and without again."""
     with tempfile.TemporaryDirectory() as data:
         async with DiscordServer() as server:
@@ -114,18 +117,30 @@ async def compare(seconds: float, rate: float) -> list[Row]:
             }
             async with running("ingest", str(DOCS), "--quiet", **env) as small:
                 await small.wait()
+            source = need("ros2-docs") / "source"
+            command = await _grown(Path(data) / "grown", source, env) if syncs else ("ingest", str(source))
             async with running("run", **env):
                 await server.connected(seconds=PATIENCE)
-                return await _compared(Asking(server, rate), seconds, env)
+                return await _compared(Asking(server, rate), seconds, command, env)
 
 
-async def _compared(asking: Asking, seconds: float, env: dict[str, str]) -> list[Row]:
+async def _grown(folder: Path, source: Path, env: dict[str, str]) -> tuple[str, ...]:
+    """Make a source of one page that has many by now; return the command that reads them."""
+    await asyncio.to_thread(folder.mkdir)
+    await asyncio.to_thread((folder / "first.md").write_text, "# First\n\nThe first page.\n")
+    async with running("sources", "add", str(folder), "--name", "grown", **env) as adding:
+        await adding.wait()
+    await asyncio.to_thread(shutil.copytree, source, folder, dirs_exist_ok=True)
+    return "sources", "sync", "--quiet", "grown"
+
+
+async def _compared(asking: Asking, seconds: float, command: tuple[str, ...], env: dict[str, str]) -> list[Row]:
     await asking.times(WARM_UP)
     without = await _alone(asking, seconds)
     done = asyncio.Event()
 
     async def read() -> None:
-        async with running("ingest", str(need("ros2-docs") / "source"), **env) as reading:
+        async with running(*command, **env) as reading:
             await reading.wait()
         done.set()
 
@@ -158,5 +173,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=45.0)
     parser.add_argument("--rate", type=float, default=2.0)
+    parser.add_argument("--sync", action="store_true")
     options = parser.parse_args()
-    print_rows("Reading beside a bot", asyncio.run(compare(options.seconds, options.rate)))
+    print_rows("Reading beside a bot", asyncio.run(compare(options.seconds, options.rate, syncs=options.sync)))

@@ -21,7 +21,7 @@ from bot.metrics import Metrics
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
-from bot.sync import Syncing
+from bot.sync import SourceAlerts, Syncing
 from bot.version import version
 from bot.wiring import NOTHING_TO_SEARCH, Check, RetryTiming, open_platforms
 from bot.wiring.platforms import Platform, PlatformClient, TimedSurface, admission_of
@@ -170,7 +170,9 @@ class Bot:
                 observer=observer,
             )
             worker = Worker(inbox, responder, entrances, stores.conversations, now=now, observer=observer)
+            alerts = SourceAlerts(self._catalogue, stores.communities, stores.dedup, entrances)
             async with asyncio.TaskGroup() as group:
+                group.create_task(until(self._stopping, alerts.run()))
                 for platform, client in clients:
                     group.create_task(self._enter(platform, client, entrances[platform.key]))
                 working = group.create_task(worker.run(concurrency=self._settings.answers_at_once))

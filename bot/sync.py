@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
+from core.community.visibility import audience_of
+from core.errors import Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import Observer, SourceFailed
-from core.model import SourceRecord
-from core.ports import Catalogue, Dedup
+from core.messages import source_alert
+from core.model import SourceRecord, WorkspaceRef
+from core.ports import Catalogue, CommunityStore, Dedup, Surface
 
 LOOKING = 30.0  # seconds between two looks at what is due
 AGAIN = 900  # seconds after a failure, unless the source is read oftener anyway
@@ -104,3 +107,50 @@ class Syncing:
         except (RetrievalUnavailable, Misconfigured):
             return ""
         return next((record.last.problem for record in records if record.name == name and record.last), "")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAlerts:
+    """Tells the moderators of whoever may read a source that it could not be brought up to date, once until it can.
+
+    What went wrong may name what is the operator's alone, and stays with `footnote sources show`.
+    """
+
+    catalogue: Catalogue
+    communities: CommunityStore
+    dedup: Dedup
+    surfaces: Mapping[str, Callable[[], Awaitable[Surface]]]
+    looking: float = LOOKING
+    _told: set[str] = field(default_factory=set[str])
+
+    async def run(self) -> None:
+        """Look again and again, until this is cancelled."""
+        while True:
+            with suppress(RetrievalUnavailable, StoreUnavailable, Misconfigured):  # the doctor says so
+                await self.look()
+            await asyncio.sleep(self.looking)
+
+    async def look(self) -> None:
+        """Tell of what fails by now. Raises `RetrievalUnavailable` and `StoreUnavailable`."""
+        known, failing = await self.communities.load(), set[str]()
+        for record in await self.catalogue.sources():
+            if record.origin is None or not record.origin.every or record.last is None or not record.last.problem:
+                continue
+            audience = audience_of(record, known.first)
+            for home in (each for each in known.allowed if audience.admits([each])):
+                failing.add(key := f"sync-failed/{home}/{record.name}")
+                await self._tell(home, key, source_alert(record.name, record.last.read_at))
+        for key in self._told - failing:
+            await self.dedup.forget(key)
+        self._told.clear()
+        self._told.update(failing)
+
+    async def _tell(self, home: WorkspaceRef, key: str, sentence: str) -> None:
+        if home.platform not in self.surfaces or not await self.dedup.changed(key, "failed"):
+            return
+        try:
+            surface = await self.surfaces[home.platform]()
+        except ShutOut:
+            await self.dedup.forget(key)
+        else:
+            await surface.alert(home, sentence)

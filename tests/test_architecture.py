@@ -29,7 +29,7 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 226, "lines": 40_250, "code lines": 25_250, "small modules with a single importer": 0}
+CEILINGS = {"files": 229, "lines": 40_800, "code lines": 25_600, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""
@@ -41,6 +41,7 @@ VENDORS = [
     "cryptography",
     "discord",
     "docutils",
+    "dulwich",
     "httpx",
     "httpx2",
     "mammoth",
@@ -52,6 +53,7 @@ VENDORS = [
     "openai",
     "prometheus_client",
     "protego",
+    "pptx",
     "pydantic_settings",
     "pypdfium2",
     "yaml",
@@ -64,6 +66,7 @@ VENDORS = [
     "slack_sdk",
     "structlog",
     "tokenizers",
+    "webvtt",
     "rich.progress",
     "rich.markdown",
 ]

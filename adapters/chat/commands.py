@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,16 +46,19 @@ async def _privacy(context: CommandContext, _: Values) -> str:
 
 async def _documents(context: CommandContext, values: Values) -> str:
     """Return a page of what somebody can search by now; only as many sources are looked into as that takes."""
-    page, outline = int(values.get("page", 1)), context.services.admission.visibility.catalogue.outline
-    sources: list[tuple[str, Outline]] = []
+    page, catalogue = int(values.get("page", 1)), context.services.admission.visibility.catalogue
+    sources: list[tuple[str, Outline, timedelta | None]] = []
     pages: Sequence[Sequence[str]] = ()
     try:
         scope, refusal = await searchable(context.services, context.asker)
         if refusal:
             return refusal
-        whole = await outline(scope)
+        whole = await catalogue.outline(scope)
+        known = {each.name: each.last.read_at for each in await catalogue.sources() if each.last}
         for name in whole.sources:
-            sources.append((name, await outline(scope.within([name]))))
+            read_at = known.get(name)
+            age = context.services.now() - read_at if read_at else None
+            sources.append((name, await catalogue.outline(scope.within([name])), age))
             pages = messages.document_pages(sources, context.drawing)
             if len(pages) > page:
                 break

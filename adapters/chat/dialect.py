@@ -79,7 +79,7 @@ class ChatDialect(MarkdownDialect):
         for each in citations[:MOST_SOURCES]:
             number = f"[{each.number}]"
             mark = self.small_link(each.url, number) if not are_near and self.can_link(each.url) else number
-            text = sign + (self.near(each) if are_near else f"{mark} {self.section(each)}")
+            text = sign + (self.near(each) if are_near else f"{mark} {self.section(each)}{each.age}")
             room -= units(text) + 1
             if room < 0:
                 break

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from adapters.documents import frontmatter
 from adapters.documents.frontmatter import word
+from adapters.documents.lectures import TRANSCRIPTS, media_of
 from adapters.documents.made_of import PageFile, expanded, stamp_of
 from adapters.documents.page import NotReadable, Page, decode, title_of
 from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, ReadingLimits, ReadingProcess, ReadRequest, serve
@@ -39,9 +40,12 @@ READERS: Mapping[str, str] = {
     ".pdf": "pdf:read",
     ".ipynb": "notebook:read",
     ".docx": "html:read_word",
+    ".pptx": "lectures:read_slides",
+    ".vtt": "lectures:read_transcript",
+    ".srt": "lectures:read_transcript",
 }
 """The function that turns the bytes of a file into a page; its module is imported for the first such file."""
-PACKED = frozenset((".pdf", ".docx"))
+PACKED = frozenset((".pdf", ".docx", ".pptx"))
 
 
 LONGEST_ENDING = 12  # characters
@@ -142,7 +146,10 @@ SEGMENT = "-._~!$&'()*+,;=:@"  # what RFC 3986 allows in a segment of a path
 
 
 def address(file: Path, relative: PurePosixPath, meta: Mapping[str, Any], base_url: str | None) -> str:
-    """Return the address of a file whose place under the source's root is *relative*."""
+    """Return the address of a file whose place under the source's root is *relative*; a transcript is a recording's."""
+    if relative.suffix.lower() in TRANSCRIPTS:
+        file = media_of(file)
+        relative = relative.with_name(file.name)
     if base_url is None:
         return file.resolve().as_uri()
     path = _page(relative, meta) if relative.suffix.lower() in MARKDOWN_SUFFIXES else _file(relative)
@@ -237,7 +244,10 @@ class Folder:
 
     def _stamp(self, finding: FoundFile) -> str:
         base = self._base_url or finding.path.resolve().as_uri()  # of what its address is made
-        return stamp_of(finding.path, self._top, str(finding.relative), self.name, base)
+        about = str(finding.relative), self.name, base
+        if finding.path.suffix.lower() in TRANSCRIPTS:
+            about += (media_of(finding.path).name,)
+        return stamp_of(finding.path, self._top, *about)
 
     @property
     def _top(self) -> Path:
@@ -289,11 +299,12 @@ def document(request: ReadRequest) -> Document | Unreadable | None:
         return None
     return Document(
         source=request.source,
-        url=address(finding.path, finding.relative, meta, request.base_url),
+        url=page.url or address(finding.path, finding.relative, meta, request.base_url),
         title=page.title or title_of(finding.relative.stem),
         text=page.text,
         chapter=word(meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
         opens_at=opens_at,
+        changed_on=frontmatter.changed(meta),
     )
 
 

@@ -17,6 +17,7 @@ LINE = re.compile(r"^([A-Za-z_][\w-]*):[ \t]+(\S.*)$", re.MULTILINE)
 # libyaml follows nesting with the C stack and ends the process when it is used up; 8,000 levels were harmless.
 LIMIT = 16_000
 RELEASE = ("opens_at", "release", "release_date")
+CHANGED = ("last_update", "last_updated", "lastmod", "updated", "date_modified", "modified")
 
 
 def split(text: str) -> tuple[Mapping[str, Any], str]:
@@ -83,3 +84,16 @@ def opening(meta: Mapping[str, Any]) -> datetime | None:
     except (ValueError, OverflowError) as error:
         raise NotReadable("has a release date that is not a date; write it as 2027-01-31.") from error
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def changed(meta: Mapping[str, Any]) -> str:
+    """Return the day on which a page says that it was changed, such as 2027-01-31; nothing where it says none."""
+    value: Any = next((meta[name] for name in CHANGED if meta.get(name)), None)
+    match value:
+        case {"date": found}:
+            value = found
+        case _:
+            pass
+    with suppress(ValueError):
+        return date.fromisoformat(str(value).strip()[:10]).isoformat()
+    return ""

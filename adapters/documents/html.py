@@ -126,6 +126,17 @@ INVISIBLE = "[hidden]:not([role=tabpanel]), [aria-hidden=true], [style*='display
 CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 
 
+CHANGED = tuple(
+    f'meta[{name}="{value}"]'
+    for name, value in (
+        ("property", "article:modified_time"),
+        ("itemprop", "dateModified"),
+        ("name", "last-modified"),
+        ("name", "dcterms.modified"),
+    )
+)
+
+
 def read(content: bytes) -> Page:
     """Read the main part of a page, without navigation, side notes and what is hidden."""
     from selectolax.lexbor import LexborHTMLParser
@@ -133,6 +144,7 @@ def read(content: bytes) -> Page:
     tree = LexborHTMLParser(_decoded(content))
     title_node = tree.css_first("title")
     title = title_node.text().strip() if title_node else ""
+    said = next((node.attributes.get("content") for selector in CHANGED if (node := tree.css_first(selector))), None)
     for selector in (NOISE, ASIDE, INVISIBLE):
         for node in tree.css(selector):
             if node.tag not in ("html", "body"):
@@ -141,7 +153,7 @@ def read(content: bytes) -> Page:
     if main is None or not main.html:
         return Page(text="", title=title)
     text = to_markdown(main.html)
-    return Page(text=text, title=first_heading(text) or title)
+    return Page(text=text, title=first_heading(text) or title, meta={"modified": said} if said else {})
 
 
 def _decoded(content: bytes) -> str:
@@ -174,7 +186,7 @@ def read_word(content: bytes) -> Page:
     import mammoth
 
     words: Any = mammoth
-    _check(content)
+    check_packed(content, "word/document.xml", NOT_WORD)
     result = words.convert_to_html(
         io.BytesIO(with_formulas(content)),
         style_map="p[style-name='Title'] => h1:fresh\np[style-name='Source Code'] => pre:separator('\\n')",
@@ -188,15 +200,16 @@ def _no_picture(_: Any) -> dict[str, str]:
     return {}
 
 
-def _check(content: bytes) -> None:
+def check_packed(content: bytes, part: str, problem: str) -> None:
+    """Look at a packed file before it is unpacked. Raises `NotReadable`, with the *problem* if it lacks the *part*."""
     if content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise NotReadable("is protected by a password or in Word's old format; save it as .docx without a password.")
+        raise NotReadable("is protected by a password or in an old format; save it in the new one, without a password.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise NotReadable(NOT_WORD) from error
-    if "word/document.xml" not in sizes:
-        raise NotReadable(NOT_WORD)
+        raise NotReadable(problem) from error
+    if part not in sizes:
+        raise NotReadable(problem)
     if sum(sizes.values()) > UNPACKED_LIMIT:
         raise NotReadable(f"unpacks to more than {UNPACKED_LIMIT // 1_000_000} MB; split it into smaller documents.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -163,12 +164,15 @@ def _literals(program: str) -> Mapping[str, Any]:
 LIBRARIES = (
     "beautifulsoup4",
     "docutils",
+    "dulwich",
     "mammoth",
     "markdown-it-py",
     "markdownify",
     "pypdfium2",
+    "python-pptx",
     "pyyaml",
     "selectolax",
+    "webvtt-py",
 )
 LARGEST_FILE = 100_000_000  # bytes: larger ones are not read either
 
@@ -185,7 +189,7 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
         others = parts(PageFile(path, root)) if path.suffix.lower() == ".rst" else ()
         for each in (path, *others):
             content = each.read_bytes()
-            digest.update(f"\n{each} {len(content)}\n".encode() if each != path else b"\n")
+            digest.update(f"\n{os.path.relpath(each, root)} {len(content)}\n".encode() if each != path else b"\n")
             digest.update(content)
         return digest.hexdigest()[:32]
     return ""

@@ -28,10 +28,11 @@ class NotReadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One file as Markdown; `meta` holds what the file says about itself."""
+    """One file as Markdown; `meta` holds what the file says about itself, and `url` where it says that it is."""
 
     text: str
     title: str = ""
+    url: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 

@@ -105,12 +105,17 @@ class ReadingProcess:
         return REPLY.validate_json(await process.stdout.readexactly(length))
 
     async def _started(self) -> Process:
-        kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
         words = (sys.executable, "-m", READER, str(self._limits.memory))
         try:
             # A session of its own, so that Ctrl-C does not reach it: whoever reads ends it.
             process = self._process = await asyncio.create_subprocess_exec(
-                *words, cwd=PACKAGES, env=kept, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
+                *words,
+                cwd=PACKAGES,
+                env=reader_environment(),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                start_new_session=True,
             )
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             async with asyncio.timeout(START):
@@ -140,17 +145,29 @@ def serve(document: Callable[[ReadRequest], Reply]) -> None:
     """Read what is asked for on standard input, a line each, until that ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library may print is no reply
-    memory = int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)  # what somebody has set for all processes cannot be raised
-    with suppress(ValueError, OSError):  # where the system knows no such limit
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    limit(memory=int(sys.argv[1]))
     _reply(replies, b"")
     for line in sys.stdin.buffer:
         request = ReadRequest(**json.loads(line))
-        until = int(time.process_time() + request.seconds) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
+        limit(seconds=request.seconds)
         _reply(replies, REPLY.dump_json(document(request)))
+
+
+def limit(*, memory: int | None = None, seconds: float | None = None) -> None:
+    """Have this process end where it takes more bytes of memory, or more seconds of the processor from now on."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory is not None:
+        with suppress(ValueError, OSError):  # where the system knows no such limit
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    if seconds is not None:
+        until = int(time.process_time() + seconds) + 1
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)  # what somebody has set for all processes cannot be raised
+        resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
+
+
+def reader_environment() -> dict[str, str]:
+    """Return what a reader of files is told of the environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
 
 
 def _reply(replies: BinaryIO, body: bytes) -> None:

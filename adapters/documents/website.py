@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -16,8 +16,8 @@ from adapters.documents.links import Hints, Site, hints_in, listed, locations
 from adapters.documents.made_of import readers
 from adapters.documents.page import NotReadable
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess, ReadRequest
-from adapters.fetching import AGENT, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, fetcher
-from adapters.retry import SITE, RetryPolicy, Transient, retry_after
+from adapters.fetching import AGENT, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, ask, fetcher
+from adapters.retry import SITE, RetryPolicy
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import NOTHING_SEEN, Found
@@ -38,23 +38,11 @@ KINDS = {
     "application/pdf": ".pdf",
 }
 OK, NOT_MODIFIED, FIRST_REFUSAL, TOO_MANY, FIRST_FAILURE = 200, 304, 400, 429, 500
-GONE, CLOSED, BUSY = (404, 410), (401, 402, 403, 451), (429, 503)
+GONE, CLOSED = (404, 410), (401, 402, 403, 451)
 DOWN = "{} {} Nothing of it was removed; it is tried again later."
 ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
 TOO_MANY_PAGES = f"has more than {MOST_PAGES:,} pages; name a folder of it."
 FORBIDDEN, AGAIN, ELSEWHERE, HIDDEN = "forbidden by robots.txt", "under another address", "elsewhere", "hidden"
-
-
-class _Busy(Exception):
-    """The site asks to be left alone for a while, of so many seconds if it says so."""
-
-    def __init__(self, wait: float | None) -> None:
-        super().__init__("busy")
-        self.wait = wait
-
-
-def _judge(error: Exception) -> Transient | None:
-    return Transient("busy", error.wait) if isinstance(error, _Busy) else None
 
 
 @dataclass(slots=True)
@@ -91,7 +79,7 @@ class Website:
         self._alone = alone
         self._rules = rules
         self._pace = pace
-        self._retries = replace(retries, judge=_judge)
+        self._retries = retries
 
     async def size(self) -> int | None:
         """Nobody knows how many pages there are before the last one."""
@@ -171,20 +159,7 @@ class Website:
             raise SourceUnavailable(DOWN.format(url, error)) from error
 
     async def _asked(self, fetch: Fetcher, url: str, headers: Mapping[str, str] | None = None) -> Fetched:
-        """Ask for an address, again where the site wants to be left alone for a while, in which it is."""
-        last: list[Fetched] = []
-
-        async def ask() -> Fetched:
-            got = await fetch.get(url, headers)
-            last[:] = [got]
-            if got.status in BUSY:
-                raise _Busy(retry_after(got.headers))
-            return got
-
-        try:
-            return await self._retries.call(ask)
-        except _Busy:
-            return last[0]
+        return await ask(lambda: fetch.get(url, headers), self._retries)
 
     async def _page(self, visit: _Visit, url: str, *, is_first: bool) -> Found:
         """Read one page. Raises `SourceUnavailable` where the site is down, or wants to be left alone."""

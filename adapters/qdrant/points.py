@@ -99,6 +99,8 @@ def to_payload(passage: Passage) -> dict[str, Any]:
     """Return the fields as JSON; the release date as seconds, so that a range can filter it."""
     payload = asdict(passage)
     opens_at = payload.pop(OPENS_AT)
+    if not passage.changed_on:  # as versions stored it that knew no such field
+        del payload["changed_on"]
     return payload if opens_at is None else {**payload, OPENS_AT: opens_at.timestamp()}
 
 

@@ -50,7 +50,11 @@ def plain(answer: Answer) -> str:
     parts = [f"{WARNING} {text}" if answer.is_failure or answer.lexical_only else text]
     for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
         lines = [
-            " ".join(filter(None, [mark.format(each.number), plain_words(each.heading), without_controls(each.url)]))
+            " ".join(
+                filter(
+                    None, [mark.format(each.number), plain_words(each.heading) + each.age, without_controls(each.url)]
+                )
+            )
             + f" ({each.relevance_score:.2f})"
             for each in named
         ]

@@ -169,7 +169,9 @@ def _finished(answer: Answer) -> RenderableType:
         parts.append(Text("\nSources" if answer.citations else "\nNearest sections", style="bold"))
     for citation in named:
         mark = f"[{citation.number}] " if answer.citations else "- "
-        line = Text(mark, style="none").append_text(styled_nodes(inert(without_controls(citation.heading))))
+        line = Text(mark, style="none").append_text(
+            styled_nodes(inert(without_controls(citation.heading + citation.age)))
+        )
         line.append(f"  {citation.relevance_score:.2f}", style="dim")
         parts.append(line)
         url = without_controls(citation.url)

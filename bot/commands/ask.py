@@ -213,7 +213,7 @@ class _Chat:
 
     def _sources(self) -> None:
         citations = self._last.citations if self._last else ()
-        lines = (f"[{c.number}] {plain_words(c.heading)}  {c.url}  {c.relevance_score:.2f}" for c in citations)
+        lines = (f"[{c.number}] {plain_words(c.heading)}{c.age}  {c.url}  {c.relevance_score:.2f}" for c in citations)
         self._say("\n".join(lines) or "The last answer has no sources.")
 
     def _forget(self) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from adapters.unix import give_way
 from bot.commands.inbox import aligned
@@ -17,12 +17,12 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.settings import community_named
 from bot.wiring import NOTHING_TO_SEARCH
-from bot.wiring.documents import name_of
+from bot.wiring.documents import forget, name_of
 from core.community.visibility import audience_of
 from core.documents.ingest import Summary
 from core.documents.library import NO_ORIGIN
 from core.errors import FootnoteError, InvalidInput, StoreUnavailable
-from core.messages import counted, joined
+from core.messages import ago, counted, joined
 from core.model import Audience, Communities, Origin, Outline, Scope, SourceRecord, WorkspaceRef, without_controls
 
 COLUMNS = ("SOURCE", "pages", "read", "skipped", "failed", "who may read it")
@@ -35,7 +35,6 @@ REMOVED = "{} is removed, with {}."
 EXISTS = "There is a source {!r} already, from {}. Name this one with --name, or remove that one first."
 NEVER, SHORTEST, UNITS = "never", 600, {"m": 60, "h": 3_600, "d": 86_400}
 HOW_OFTEN = "{!r} is not how often a source can be read. Say 6h, 1d or, at the least, 10m; never ends it."
-SPANS = ((timedelta(days=1), "day"), (timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,13 @@ class Shelved:
     def age(self) -> str:
         """How long ago it was read to its end, and whether it could not be since."""
         last = self.record.last
-        read = f"{ago(last.read_at)} ago" if last and last.read_at else "unknown" if self.holds.pages else "never"
+        read = (
+            ago(datetime.now(UTC) - last.read_at)
+            if last and last.read_at
+            else "unknown"
+            if self.holds.pages
+            else "never"
+        )
         return f"{read} (!)" if last and last.problem else read
 
     @property
@@ -117,12 +122,6 @@ def seconds_in(text: str) -> int:
 def spoken(seconds: int) -> str:
     """Return a time in the largest unit that measures it whole."""
     return next(f"{seconds // size}{unit}" for unit, size in reversed(UNITS.items()) if seconds % size == 0)
-
-
-def ago(moment: datetime) -> str:
-    """Return how much time has passed, roughly."""
-    passed = datetime.now(UTC) - moment
-    return next((counted(passed // span, name) for span, name in SPANS if passed >= span), "less than a minute")
 
 
 def list_sources(*, as_json: bool) -> int:
@@ -185,7 +184,10 @@ def sync(names: Sequence[str], *, quiet: bool) -> int:
 def remove(name: str) -> int:
     """Take a source out at once, with all its passages."""
     with session("footnote sources remove") as opened:
+        origin = opened.run(opened.app.library.find(name)).origin
         pages = opened.run(opened.app.library.remove(name))
+        if origin is not None:
+            forget(opened.settings, name, origin)
     _print(REMOVED.format(name, counted(pages, "page")))
     return OK
 

@@ -115,6 +115,7 @@ def cite(hit: Hit, number: int) -> Citation:
         title=passage.page_title,
         url=visible_url(passage.source_url),
         relevance_score=round(hit.score, 4),
+        changed_on=passage.changed_on,
     )
 
 

@@ -270,6 +270,7 @@ class Chunker:
                 page_length=len(found),
                 content_hash=content_hash,
                 opens_at=document.opens_at,
+                changed_on=document.changed_on,
             )
             for position, (section, name, text) in enumerate(found)
         )

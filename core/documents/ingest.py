@@ -141,7 +141,8 @@ class Ingestion:
 
     async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut | Unreadable:
         """Put a page in the place of what the index holds of it, unless it holds just that."""
-        depends_on = f"{self._depends_on}{page.model_dump_json(exclude={'stamp', 'name'})}"
+        left_out = {"stamp", "name", *(() if page.changed_on else ("changed_on",))}
+        depends_on = f"{self._depends_on}{page.model_dump_json(exclude=left_out)}"
         stamp = f"{self._how}:{page.stamp}" if page.stamp else ""
         mark, before = _Mark(hashlib.sha256(depends_on.encode()).hexdigest(), stamp), known.get(page.url)
         if before is not None and before.content == mark.content:

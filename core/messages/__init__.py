@@ -134,10 +134,12 @@ from core.messages.moderation import (
     resumed_lines,
     silenced,
     silent_line,
+    source_alert,
 )
 from core.messages.wording import (
     SHOWN_NAMES,
     Drawing,
+    ago,
     counted,
     joined,
     listed,

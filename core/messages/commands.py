@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from core.messages.answers import NO_DOCUMENTS
-from core.messages.wording import Drawing, counted, joined
+from core.messages.wording import Drawing, ago, counted, joined
 from core.model import Complaint, Outline
 
 NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have it forgotten."
@@ -181,13 +182,19 @@ def outline_lines(outline: Outline) -> Sequence[str]:
     return (whole if outline.pages else NO_DOCUMENTS, *names, *more)
 
 
-def document_pages(sources: Sequence[tuple[str, Outline]], drawing: Drawing) -> Sequence[Sequence[str]]:
-    """Return how many pages each source has, and its chapters, line by line, on as many pages as that takes."""
+def document_pages(
+    sources: Sequence[tuple[str, Outline, timedelta | None]], drawing: Drawing
+) -> Sequence[Sequence[str]]:
+    """Return how many pages each source has, how long ago they were read, if that is known, and its chapters.
+
+    That is line by line, on as many pages as it takes.
+    """
     pages: list[list[str]] = [[]]
-    for name, outline in sources:
+    for name, outline, age in sources:
         source = f"{drawing.bullet} {drawing.plain(name)}"
+        read = f", read {ago(age)}" if age is not None else ""
         chapters = [f"    {drawing.bullet} {drawing.plain(chapter)}" for chapter in outline.chapters]
-        for number, line in enumerate((f"{source}, {counted(outline.pages, 'page')}", *chapters)):
+        for number, line in enumerate((f"{source}, {counted(outline.pages, 'page')}{read}", *chapters)):
             if sum(len(one) + 1 for one in pages[-1]) + len(line) > PAGE_LENGTH:
                 pages.append([f"{source}, continued"] if number else [])
             pages[-1].append(line)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from core.errors import InvalidInput
 from core.messages.budgets import budget_line
-from core.messages.wording import Drawing, counted, listed
+from core.messages.wording import Drawing, counted, listed, moment
 from core.model import Applied, AuditEntry, OrderKind, Policy, PolicyFault, Tally, ThreadRef
 
 NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
@@ -203,3 +204,12 @@ def _about(entry: AuditEntry, drawing: Drawing) -> str:
     if entry.did in GROUP_ORDERS:
         return drawing.group(entry.about)
     return drawing.channel(entry.about) if entry.did in CHANNEL_ORDERS else drawing.plain(entry.about)
+
+
+def source_alert(name: str, read_at: datetime | None) -> str:
+    """Return what moderators are told of a source that is read by itself, and could not be."""
+    since = f" I answer from what I read {moment(read_at)}." if read_at else ""
+    return (
+        f"I couldn't bring the documents of {name!r} up to date.{since} I'll keep trying; the person who runs me can "
+        "see why with `footnote sources list`."
+    )

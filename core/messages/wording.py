@@ -51,6 +51,14 @@ def joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
+def ago(passed: timedelta) -> str:
+    """Return roughly how long ago something was."""
+    spans = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+    seconds = passed.total_seconds()
+    said = next((counted(int(seconds // size), name) for size, name in spans if seconds >= size), "less than a minute")
+    return f"{said} ago"
+
+
 def about(wait: timedelta) -> str:
     """Return how long something takes, as people say it."""
     seconds = max(math.ceil(wait.total_seconds()), 1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
@@ -91,6 +93,15 @@ class Citation(Value):
     title: str
     url: str
     relevance_score: float
+    changed_on: str = ""
+
+    @property
+    def age(self) -> str:
+        """When its page says that it was changed, as words behind its title; nothing where it does not say so."""
+        with suppress(ValueError):
+            day = date.fromisoformat(self.changed_on)
+            return f", changed {day.day} {day:%B %Y}"
+        return ""
 
     @property
     def heading(self) -> str:

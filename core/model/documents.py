@@ -19,7 +19,8 @@ class Document(Value):
     """One page of a source as Markdown; headings may name their own anchor with a trailing `{#anchor}`.
 
     With a `stamp`, its source can tell later, without reading the page, that it is still the same. `name` is what the
-    operator knows it by, such as the path of its file.
+    operator knows it by, such as the path of its file. `changed_on` is the day that it says it was changed on, such as
+    2027-01-31.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Document(Value):
     opens_at: datetime | None = None
     stamp: str = ""
     name: str = ""
+    changed_on: str = ""
 
 
 class Unchanged(Value):
@@ -69,11 +71,16 @@ class Unreadable(Value):
 
 
 class SourceKind(StrEnum):
-    """What is read: the files under a path, the pages below an address, or the page at one."""
+    """What is read: the files under a path or of a git repository, the pages below an address, or the page at one.
+
+    What is brought is read by a package of somebody else.
+    """
 
     FOLDER = "folder"
+    REPOSITORY = "repository"
     WEBSITE = "website"
     PAGE = "page"
+    BROUGHT = "brought"
 
 
 class Origin(Value):
@@ -146,6 +153,7 @@ class Passage:
     page_length: int
     content_hash: str
     opens_at: datetime | None = None
+    changed_on: str = ""
 
     @property
     def heading(self) -> str:

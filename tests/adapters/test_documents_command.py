@@ -11,7 +11,7 @@ import pytest
 
 from adapters.discord.people import DiscordMembers
 from core import messages
-from core.model import Asked, Audience, EmbeddedPassage, SourceRecord, WorkspaceRef
+from core.model import Asked, Audience, EmbeddedPassage, SourceRecord, SyncReport, WorkspaceRef
 from tests.adapters.discord.office import Office as DiscordOffice
 from tests.adapters.discord.office import home
 from tests.adapters.slack.office import Office as SlackOffice
@@ -92,6 +92,10 @@ async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lis
     await add(lister, "course", "Arms again", opens_at=NOON + timedelta(seconds=1))
     await add(lister, "wiki", "")
     await add(lister, "exam", "Solutions", opens_at=NOON + timedelta(days=1))
+    assert lister.services.index is not None
+    read_at = NOON - timedelta(hours=3, minutes=1)
+    last = SyncReport(tried_at=read_at, read_at=read_at)
+    await lister.services.index.record(SourceRecord(name="wiki", last=last))
 
     told = await lister.listed(None)
 
@@ -100,7 +104,7 @@ async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lis
         "- course, 3 pages",
         "    - Arms",
         "    - Grippers",
-        "- wiki, 1 page",
+        "- wiki, 1 page, read 3 hours ago",
     ]
     assert lister.seen_by_others() == 0
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import pytest
 
 from adapters.documents.folder import Folder
+from adapters.documents.repository import Repository
 from adapters.documents.website import Website
-from adapters.fetching import FetchRules
+from adapters.fetching import FetchRules, fetcher
 from adapters.retry import SITE
+from bot.wiring.documents import BroughtSource
 from core.documents.ingest import Ingestion, PageDone, Step, Summary
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import DocumentSource, Found
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
+from tests.notes import JsonNotes
+from tests.servers.git import GitServer
 from tests.servers.service import Reply
 from tests.servers.website import WebSite
 
@@ -80,7 +88,39 @@ async def website(_place: Path) -> AsyncGenerator[Shelf]:
         yield Shelf(Website(f"{site.url}/docs/", name="shelf", rules=rules, pace=0.0, retries=ONCE), put, break_down)
 
 
-KINDS: list[Callable[[Path], AbstractAsyncContextManager[Shelf]]] = [folder, website]
+@asynccontextmanager
+async def repository(place: Path) -> AsyncGenerator[Shelf]:
+    """A folder of a git repository."""
+    async with GitServer() as server:
+
+        def put(pages: Mapping[str, bytes]) -> None:
+            server.put({"README.md": b"# Elsewhere\n", "docs/.keep": b"", **{f"docs/{k}": v for k, v in pages.items()}})
+
+        def break_down() -> None:
+            server.broken = Reply(503, b"")
+
+        fetching = partial(fetcher, FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")]))
+        address, base = f"{server.address}#main:docs", "https://x.example/docs"
+        source = Repository(address, name="shelf", home=place, base_url=base, fetching=fetching, retries=ONCE)
+        yield Shelf(source, put, break_down)
+
+
+@asynccontextmanager
+async def brought(place: Path) -> AsyncGenerator[Shelf]:
+    """A source of a kind that another package brings."""
+    file = place / "notes.json"
+    source = BroughtSource(JsonNotes(str(file), name="elsewhere"), name="shelf", kind="notes")
+
+    def put(pages: Mapping[str, bytes]) -> None:
+        file.write_text(json.dumps({name: content.decode("latin-1") for name, content in pages.items()}))
+
+    yield Shelf(source, put, file.unlink)
+
+
+Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Shelf]]
+OTHERS: list[Opened] = [entry.load() for entry in entry_points(group="footnote.shelves")]
+"""What packages bring that bring kinds of sources, so that this suite runs for them too."""
+KINDS: list[Opened] = [folder, website, repository, brought, *OTHERS]
 
 
 @pytest.fixture(name="shelf", params=KINDS, ids=lambda kind: kind.__name__)

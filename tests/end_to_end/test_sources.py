@@ -13,6 +13,7 @@ import pytest
 from bot.commands.sources import NOT_ALLOWED, WHO
 from tests.fixtures.commands import Footnote, Here
 from tests.fixtures.redis import clean
+from tests.servers.git import GitServer
 from tests.servers.website import WebSite, html
 
 OTHER, THIRD = "discord:81384788765712384", "slack:T012AB3CD"
@@ -164,6 +165,22 @@ async def test_a_website_is_a_source(footnote: Footnote, url: str) -> None:
     assert f"{address}/goats" in found.out
 
 
+@pytest.mark.promise("keeps-sources")
+async def test_a_repository_is_a_source(footnote: Footnote, url: str) -> None:
+    """Its branch and folder stand in its address, and what is kept of it goes with it."""
+    env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1/32"}
+    async with GitServer() as server:
+        server.put({"docs/goats.md": b"# Goats\n\nGoats eat thistles.\n"})
+        added = await asyncio.to_thread(
+            footnote, "sources", "add", f"{server.address}#main:docs", "--base-url", "https://x.example", **env
+        )
+        kept = [path.name for path in (footnote.data / "repositories").glob("*/*/docs/*")]
+        removed = await asyncio.to_thread(footnote, "sources", "remove", "shelf", **env)
+
+    assert (added.code, kept, removed.code) == (0, ["goats.md"], 0)
+    assert [*(footnote.data / "repositories").iterdir()] == []
+
+
 @pytest.mark.promise("empty-folder-keeps-index")
 def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
     footnote: Footnote, here: Here, url: str, tmp_path: Path
@@ -178,8 +195,10 @@ def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
     farm.rmdir()
     gone = here(footnote, "sources", "sync", REDIS_URL=url)
     known = shown(here, footnote, REDIS_URL=url)
+    looked = here(footnote, "doctor", REDIS_URL=url)
 
     assert (emptied.code, gone.code) == (2, 2)
+    assert f"farm: There is no folder or file at '{farm}'" in looked.out
     assert "To take out what was read before: footnote sources remove farm" in emptied.err
     assert f"farm: There is no folder or file at '{farm}'" in gone.err
     assert known["problem"].startswith("There is no folder or file")

@@ -34,7 +34,7 @@ def words_of(payload: str, dialect: ChatDialect, drawing: Drawing) -> Iterator[s
     """Give everything that is said beside answers with words of others in it."""
     outline = Outline(sources=(payload,), pages=1, passages=1, chapters=(payload,))
     citation = Citation(number=1, chapter="", section=payload, title=payload, url=URL, relevance_score=0.5)
-    yield from ("\n".join(page) for page in document_pages([(payload, outline)], drawing))
+    yield from ("\n".join(page) for page in document_pages([(payload, outline, None)], drawing))
     yield from ("\n".join(line.text for line in dialect.sources((citation,), are_near=near)) for near in (False, True))
     yield from policy_lines(Policy(paused_by=Person(id="", name=payload)), drawing)
     if dialect is DISCORD:

@@ -72,13 +72,14 @@ BEAT = 0.01  # seconds between two pieces of what never ends
 class Service(ABC):
     """A server on a port of this machine that was free; it keeps its port when it goes down and comes back.
 
-    Faults wait in a line: each request takes the next one, and with none left the service answers as it should.
+    Faults wait in a line: each request takes the next one; where that is None, or none is left, the service answers as
+    it should.
     `broken` is the fault of every request, as long as it is set.
     """
 
     def __init__(self) -> None:
         self.received: list[Received] = []
-        self.faults: deque[Fault] = deque()
+        self.faults: deque[Fault | None] = deque()
         self.broken: Fault | None = None
         self.hung_up = asyncio.Event()
         self._listener = Listener(self._handle)

@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from bot.commands.sources import seconds_in, spoken
-from bot.sync import AGAIN, BROKEN, NEVER, STOPPED, TAKEN_OVER, Syncing, due_at
-from core.errors import InvalidInput
+from bot.sync import AGAIN, BROKEN, NEVER, STOPPED, TAKEN_OVER, SourceAlerts, Syncing, due_at
+from core.errors import InvalidInput, ShutOut
 from core.events import Event, SourceFailed
-from core.model import Origin, SourceKind, SourceRecord, SyncReport
+from core.messages import source_alert
+from core.model import Audience, Origin, SourceKind, SourceRecord, SyncReport, WorkspaceRef
 from tests.builders import NOON
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.index import MemoryIndex
+from tests.fakes.surface import RecordingSurface
 from tests.waiting import cancelled, wait_until
 
 HOUR = 3_600
@@ -169,3 +172,48 @@ def test_what_is_no_time_is_refused(text: str) -> None:
     """With an example."""
     with pytest.raises(InvalidInput, match="Say 6h, 1d or"):
         seconds_in(text)
+
+
+@pytest.mark.promise("syncs-by-itself")
+async def test_moderators_of_those_who_may_read_a_source_hear_once_that_it_fails() -> None:
+    """Again after it worked; nothing of why, since that may name what is the operator's alone."""
+    ours, theirs = (WorkspaceRef(platform="discord", workspace=each) for each in ("1", "2"))
+    away = WorkspaceRef(platform="slack", workspace="T1")
+    failed, fine = record("a", age=1, problem="There is no folder at /home/secret."), record("a", age=1)
+    index = await shelf(failed, record("b", age=1), record("c", every=0, age=1, problem="Broken."))
+    await index.record(SourceRecord(name="a", audience=Audience(communities=frozenset([ours, away]))))
+    surface, dedup = RecordingSurface(), MemoryDedup()
+
+    async def entrance() -> RecordingSurface:
+        return surface
+
+    async def refused() -> RecordingSurface:
+        raise ShutOut(1.0)
+
+    entrances = {"discord": entrance, "slack": refused}
+    alerts = SourceAlerts(index, MemoryCommunities(theirs, ours, away), dedup, entrances)
+    for known in (failed, failed, fine, failed):
+        await index.record(known)
+        await alerts.look()
+
+    assert [home for home, _ in surface.alerts] == [ours, ours]
+    assert {sentence for _, sentence in surface.alerts} == {source_alert("a", None)}
+    assert "secret" not in source_alert("a", None)
+    assert [key for key in dedup.notes if "slack" in key] == []
+
+
+async def test_alerts_go_on_after_the_store_was_away() -> None:
+    """What cannot be asked now is asked again."""
+    surface, communities = RecordingSurface(), MemoryCommunities(WorkspaceRef(platform="discord", workspace="1"))
+    communities.fails = True
+
+    async def entrance() -> RecordingSurface:
+        return surface
+
+    index = await shelf(record("a", age=1, problem="It is down."))
+    alerts = SourceAlerts(index, communities, MemoryDedup(), {"discord": entrance}, looking=0.01)
+    running = asyncio.create_task(alerts.run())
+    await asyncio.sleep(0)
+    communities.fails = False
+    await wait_until(lambda: len(surface.alerts) == 1, what="the alert")
+    await cancelled(running)

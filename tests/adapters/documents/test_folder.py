@@ -124,7 +124,7 @@ async def test_what_is_not_text_or_damaged_is_reported_and_the_rest_is_read(tmp_
         "list.ipynb": notebook,
         "noise.md": "is not text; save it as UTF-8, or take it out of the folder.",
         "nul.md": "is not text; save it as UTF-8, or take it out of the folder.",
-        "old.docx": "is protected by a password or in Word's old format; save it as .docx without a password.",
+        "old.docx": "is protected by a password or in an old format; save it in the new one, without a password.",
         "pdf.pdf": "is not a PDF file, or is damaged; export it again.",
         "when.md": "has a release date that is not a date; write it as 2027-01-31.",
         "word.docx": "is not a Word document of the .docx kind; open it in Word and save it again.",

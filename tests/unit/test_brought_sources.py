@@ -1,0 +1,80 @@
+"""Kinds of sources that other packages bring: how they are found, and what they may do without any harm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from bot.settings import Settings
+from bot.wiring.documents import BroughtSource, name_of, opened, origin_of
+from core.errors import InvalidInput, Misconfigured, SourceUnavailable
+from core.model import Document, Origin, SourceKind, Unreadable
+from core.ports import Found
+
+
+@pytest.fixture(name="installed")
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Install a package that brings two kinds, one of which does not work."""
+    package = tmp_path / "somebodys_kinds-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: somebodys-kinds\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(
+        "[footnote.sources]\nnotes = tests.notes:JsonNotes\nbroken = tests.notes:Missing\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType] - pytest leaves it untyped
+    return tmp_path
+
+
+async def test_a_kind_that_a_package_brings_is_known_by_the_first_word_of_an_address(installed: Path) -> None:
+    """It is opened with the address and a name."""
+    (installed / "file.json").write_text(json.dumps({"a.md": "# A"}))
+    origin = origin_of(f"notes:{installed}/file.json", None)
+
+    source = opened(Settings(), "mine", origin)
+
+    assert origin == Origin(kind=SourceKind.BROUGHT, address=f"notes:{installed}/file.json")
+    assert [found.name async for found in source.documents()] == ["a.md"]
+    assert (source.name, await source.size()) == ("mine", 1)
+    assert name_of(Origin(kind=SourceKind.BROUGHT, address="notes:team/one")) == "notes-team-one"
+
+
+def test_a_kind_that_nobody_brings_is_named(installed: Path) -> None:
+    """Before it is added, after its package has gone, and where that does not load."""
+    with pytest.raises(InvalidInput, match="'wiki' is no kind of source that is installed"):
+        origin_of("wiki://team", None)
+    with pytest.raises(Misconfigured, match="a package that is not installed any more"):
+        BroughtSource.opened("x", "wiki:team")
+    with pytest.raises(Misconfigured, match=r"'broken' failed \(AttributeError\)"):
+        BroughtSource.opened("x", "broken:team")
+
+
+class Careless:
+    """Yields pages of another source, and one without an address; then it fails."""
+
+    name = "other"
+
+    async def size(self) -> int | None:
+        """Nobody knows."""
+        return None
+
+    async def documents(self, seen: object = None) -> AsyncGenerator[Found]:
+        """Yield two pages."""
+        yield Document(source="other", url="https://x.example/a", title="A", text="")
+        yield Document(source="other", url="javascript:alert(1)", title="B", text="")
+        raise ZeroDivisionError
+
+
+async def test_what_a_package_does_wrong_ends_in_a_sentence() -> None:
+    """Its pages belong to its own source alone, and lead to the web."""
+    documents = BroughtSource(Careless(), name="mine", kind="careless").documents()
+    found = [await anext(documents), await anext(documents)]
+
+    with pytest.raises(SourceUnavailable, match=r"'careless' failed \(ZeroDivisionError\)"):
+        await anext(documents)
+    assert found == [
+        Document(source="mine", url="https://x.example/a", title="A", text=""),
+        Unreadable(name="B", reason="has no web address that footnotes could lead to."),
+    ]
