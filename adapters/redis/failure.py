@@ -27,12 +27,16 @@ CERTIFICATE = (
     "?ssl_ca_certs=/path/to/ca.pem."
 )
 NEWER = "What is stored there was written by a newer version of Footnote. Update this one, and type footnote doctor."
+HALF = (
+    "The server in REDIS_URL holds only a part of the data, because footnote move was interrupted. Type footnote move "
+    "again, where the data folder is."
+)
 NO_TLS = (
     "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// instead of rediss://."
 )
 NEEDS_TLS = "The server in REDIS_URL speaks TLS. Write rediss:// instead of redis://."
 
-OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, NO_TLS})
+OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, HALF, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""
 
 
