@@ -11,7 +11,7 @@ from core.errors import FootnoteError
 
 UNREACHABLE = "The data store cannot be reached. Try again in a moment."
 LOGIN = "The data store refused the login. Check the user and the password in REDIS_URL."
-RIGHTS = "The user in REDIS_URL may not do what is needed. Type footnote doctor to see which rights are missing."
+RIGHTS = "The user in REDIS_URL lacks permissions that are needed. Type footnote doctor to see which ones."
 FULL = "The data store has no room left. Give it more memory or disk."
 REFUSED = "The data store refused the request. Its log says why."
 REPLICA = "The server in REDIS_URL is a replica, which cannot be written to. Name its master, or its Sentinels."

@@ -40,8 +40,8 @@ REASONS: tuple[tuple[str, type[FootnoteError], str], ...] = (
     ("No space left on device", StoreUnavailable, "the disk is full. Make room and start again."),
     ("Permission denied", Misconfigured, "its files may not be written. Check who owns the folder."),
     ("Read-only file system", Misconfigured, "its files may not be written. Choose a folder that can be written to."),
-    ("File exists", Misconfigured, "a file stands in its place. Move that away."),
-    ("Not a directory", Misconfigured, "a file stands where a folder has to be. Move that away."),
+    ("File exists", Misconfigured, "there is a file in its place. Move it away."),
+    ("Not a directory", Misconfigured, "there is a file where a folder has to be. Move it away."),
     ("Unix socket", Misconfigured, "the folder's disk has no Unix sockets. Set FOOTNOTE_DATA_DIR to a local disk."),
     ("Bad file format", Misconfigured, "what it stored is damaged. Move the folder away to start afresh."),
     ("", StoreUnavailable, "the reason may be in its log."),
@@ -207,8 +207,8 @@ def shut_down(path: Path, *, timeout: float) -> None:
         _say(b"SHUTDOWN NOSAVE NOW FORCE", path, timeout=timeout)  # the append-only file is written all the same
     except TimeoutError as error:
         raise StoreUnavailable(
-            f"A store from an earlier run still works in {path.parent} and does not end. "
-            "End the process valkey-server there and try again."
+            f"A store from an earlier run is still running in {path.parent} and does not stop. "
+            "Stop the process valkey-server there and try again."
         ) from error
     except (FileNotFoundError, ConnectionError):
         pass  # nobody was there, or they hung up when they went

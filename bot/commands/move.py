@@ -22,10 +22,10 @@ NOWHERE = (
 )
 NO_INDEX = "There is no index in the data folder, so there are no documents to move."
 NO_STORE = "There is no store in the data folder, so there are no conversations to move."
-DOCUMENTS = "{:,} pages of {} are on the Qdrant server now."
-STORED = "{:,} entries of the store are on the server in REDIS_URL now."
+DOCUMENTS = "{:,} pages of {} are now on the Qdrant server."
+STORED = "{:,} entries of the store are now on the server in REDIS_URL."
 KEY = "Texts stay encrypted with the key in {}. Machines without this data folder need it too, as FOOTNOTE_SECRET_KEY."
-LAST = "What is here was left as it is. Once all works, you can remove {} from the data folder."
+LAST = "Nothing was changed here. Once everything works, you can remove {} from the data folder."
 
 
 def move() -> int:

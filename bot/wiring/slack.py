@@ -227,7 +227,7 @@ class SlackPlatform(Platform):
 
 
 EACH_HAS_ITS_GROUPS = (
-    "Whether they know the user group in SLACK_MODERATORS is not looked at: a group is of one workspace or "
+    "Whether they know the user group in SLACK_MODERATORS is not checked: a group belongs to one workspace or "
     "organization, and makes nobody a moderator elsewhere."
 )
 

@@ -203,7 +203,7 @@ async def test_who_stops_is_told_what_is_kept(capsys: pytest.CaptureFixture[str]
     await reading.wait()
     await cancelled(task)
 
-    says = "zoo: stopped; 2 pages are done and kept, and the next time goes on from there.\n"
+    says = "zoo: stopped; 2 pages are done and kept, and the next run continues from there.\n"
     assert capsys.readouterr().err == says
 
 
