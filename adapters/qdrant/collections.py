@@ -48,8 +48,8 @@ class Collections:
             if label != self._label:
                 raise Misconfigured(
                     f"The collection {self._alias} {self._label.unlike(label)}: run `footnote ingest` again for "
-                    f"all sources (still to do: {', '.join(await self._to_do(name)) or 'any one'}), and the new vectors "
-                    "replace the old ones in one step, or go back to the old one."
+                    f"all sources (still to do: {', '.join(await self._to_do(name)) or 'any one'}), and the new "
+                    "vectors replace the old ones in one step, or go back to the old one."
                 )
             self._searched = name
         return self._searched
