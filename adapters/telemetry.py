@@ -31,6 +31,7 @@ from core.events import (
     StateChanged,
     TaskFailed,
     TokensUsed,
+    UrlsRemoved,
 )
 
 _TROUBLES = (
@@ -52,6 +53,7 @@ _TROUBLES = (
     | PossiblyDoubled
     | Shortcoming
     | SourceFailed
+    | UrlsRemoved
 )
 
 SLOW = 15.0
