@@ -28,7 +28,7 @@ GREETING_TIMEOUT = 5.0  # seconds
 LARGEST = 2**30  # bytes: the passages of the longest page
 LONGEST_END = 1.0  # seconds that what is under way is given when the owner stops
 REFUSED = 422
-UNSHARED = "The socket {} for commands beside this one cannot be made. Set FOOTNOTE_DATA_DIR to a local disk."
+UNSHARED = "The socket {} for commands beside this one cannot be created. Set FOOTNOTE_DATA_DIR to a local disk."
 OTHER_EMBEDDER = (
     "The bot that runs here searches with the embedder {}, and this command with {}. "
     "Give both the same settings, and restart the bot if you have changed them."

@@ -138,7 +138,7 @@ class Fetcher:
         except (ClientError, OSError, zlib.error) as error:
             if (refused := _refusal(error)) is not None:
                 raise FetchRefused(str(refused)) from error
-            raise FetchFailed("cannot be reached, or broke off.") from error
+            raise FetchFailed("cannot be reached, or the connection broke off.") from error
 
     async def _followed(self, url: str, headers: Mapping[str, str]) -> Fetched:
         from yarl import URL
@@ -151,7 +151,7 @@ class Fetcher:
                 if response.status not in REDIRECTS or not target:
                     return await self._fetched(response, io.BytesIO())
             here = self._checked(here.join(URL(target)))
-        raise FetchRefused(f"leads on more than {self._limits.redirects} times.")
+        raise FetchRefused(f"redirects more than {self._limits.redirects} times.")
 
     async def _posted(self, url: str, body: bytes, headers: Mapping[str, str], into: BinaryIO | None) -> Fetched:
         from yarl import URL
@@ -174,10 +174,10 @@ class Fetcher:
         if url.scheme not in SCHEMES or not url.host or len(str(url)) > LONGEST_ADDRESS:
             raise FetchRefused("is not a web address.")
         if url.user or url.password:
-            raise FetchRefused("holds a name or a password, which is not sent.")
+            raise FetchRefused("contains a user name or a password, which is not sent.")
         if self._rules.proxy is not None and url.host.lower() not in self._rules.hosts:
             raise FetchRefused(
-                f"is reached through a proxy, which is asked only for hosts in FOOTNOTE_FETCH_HOSTS; {url.host} is not."
+                f"is reached through a proxy, which is used only for hosts in FOOTNOTE_FETCH_HOSTS; {url.host} is not."
             )
         return url.with_fragment(None)
 
@@ -185,7 +185,7 @@ class Fetcher:
         """Read a body to its end, unpacked, or refuse it where it grows too large."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in (*ENCODINGS, "identity", ""):
-            raise FetchRefused("is packed in a way that nobody asked for.")
+            raise FetchRefused("is compressed in a way that was not asked for.")
         unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32) if encoding in ENCODINGS else None
         size = 0
         async for chunk in response.content.iter_chunked(CHUNK):

@@ -32,6 +32,7 @@ from core.events import (
     StateChanged,
     TaskFailed,
     TokensUsed,
+    UrlsRemoved,
 )
 
 _TROUBLES = (
@@ -54,6 +55,7 @@ _TROUBLES = (
     | PossiblyDoubled
     | Shortcoming
     | SourceFailed
+    | UrlsRemoved
 )
 
 SLOW = 15.0

@@ -32,9 +32,11 @@ TopK = Annotated[int | None, typer.Option("--top-k", help="How many passages a s
 Threshold = Annotated[float | None, typer.Option("--threshold", help="Ignore passages below this relevance, 0 to 1.")]
 Chapters = Annotated[list[str] | None, typer.Option("--chapter", help="Search only this chapter; may be repeated.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Ref = Annotated[str, typer.Argument(metavar="REF", help="Which question: the REF of the list, or its beginning.")]
-AnyRef = Annotated[str | None, typer.Argument(metavar="REF", help="Which question, unless all are meant.")]
-Every = Annotated[bool, typer.Option("--all", help="Do it with all of them.")]
+Ref = Annotated[
+    str, typer.Argument(metavar="REF", help="Which question: its REF from the list, or the beginning of it.")
+]
+AnyRef = Annotated[str | None, typer.Argument(metavar="REF", help="Which question; not needed with --all.")]
+Every = Annotated[bool, typer.Option("--all", help="Do it for all of them.")]
 CommunityName = Annotated[
     str, typer.Argument(metavar="COMMUNITY", help="Which one, such as discord:81384788765712384 or slack:T012AB3CD.")
 ]
@@ -103,7 +105,7 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     words: Annotated[
         list[str], typer.Argument(metavar="QUESTION...", help="What you want to know, with or without quotes.")
     ],
-    thread: Annotated[str | None, typer.Option("--thread", help="Continue the conversation of this name.")] = None,
+    thread: Annotated[str | None, typer.Option("--thread", help="Continue the conversation with this name.")] = None,
     selection: Annotated[str | None, typer.Option("--selection", help="Answer only from this text.")] = None,
     top_k: TopK = None,
     threshold: Threshold = None,
@@ -127,7 +129,7 @@ def chat(
     chapter: Chapters = None,
     source: Sources = None,
 ) -> int:
-    """Have a conversation. /help shows what can be typed besides questions."""
+    """Have a conversation. /help shows what you can type besides questions."""
     from bot.commands.ask import AskOptions, converse
 
     return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
@@ -136,7 +138,7 @@ def chat(
 @app.command()
 @reported
 def evaluate(
-    cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case a line.")],
+    cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case per line.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> int:
     """Run test questions and print how good the answers are."""
@@ -153,7 +155,7 @@ def run(
         typer.Argument(metavar="[ROLE]...", help="What this process does; without any, everything that is configured."),
     ] = None,
 ) -> int:
-    """Run the bot. Ctrl-C or SIGTERM stops it: the first finishes what is being answered."""
+    """Run the bot. The first Ctrl-C or SIGTERM lets it finish what is being answered, the second one stops it."""
     from bot.app import run_bot
 
     return run_bot(roles or ())
@@ -197,7 +199,7 @@ def manifest(
         str | None, typer.Option("--http", metavar="ADDRESS", help="For an app that Slack calls at this address.")
     ] = None,
 ) -> int:
-    """Print the manifest to make a Slack app from."""
+    """Print the manifest for a Slack app."""
     from bot.commands.pages import show_manifest
 
     return show_manifest(http)
@@ -206,10 +208,12 @@ def manifest(
 @app.command()
 @reported
 def resume(
-    workspace: Annotated[str, typer.Argument(metavar="WORKSPACE", help="Where, as footnote doctor names it.")],
+    workspace: Annotated[
+        str, typer.Argument(metavar="WORKSPACE", help="Which server or workspace, as footnote doctor names it.")
+    ],
     confirm: Annotated[bool, typer.Option("--confirm", help="Do it, and lose what was set.")] = False,
 ) -> int:
-    """Start over where the moderators' settings cannot be read."""
+    """Start over if the moderators' settings cannot be read."""
     from bot.commands.doctor import resume_workspace
 
     return resume_workspace(workspace, is_confirmed=confirm)
@@ -231,7 +235,7 @@ def list_letters(as_json: AsJson = False) -> int:
 @inbox.command()
 @reported
 def show(ref: Ref, as_json: AsJson = False) -> int:
-    """Show all that is known about a question, with its text if that is still stored."""
+    """Show everything that is known about a question, with its text if that is still stored."""
     from bot.commands import inbox
 
     return inbox.do("show", ref, as_json=as_json)
@@ -306,7 +310,7 @@ def list_sources(as_json: AsJson = False) -> int:
 @sources.command("show")
 @reported
 def show_source(name: SourceName, as_json: AsJson = False) -> int:
-    """Print all that is known of a source: where it comes from, when it was read, and what could not be."""
+    """Print everything that is known about a source: where it comes from, when it was read, and what failed."""
     from bot.commands import sources
 
     return sources.show(name, as_json=as_json)
@@ -318,10 +322,12 @@ def add_source(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A folder, a file, or a website's address.")],
     name: Annotated[str | None, typer.Option("--name", help="What to call it; default: its folder or host.")] = None,
     base_url: BaseUrl = None,
-    page: Annotated[bool, typer.Option("--page", help="Read this page of a website alone.")] = False,
-    every: Annotated[str, typer.Option("--every", help="How often the bot reads it by itself, such as 6h.")] = "never",
+    page: Annotated[bool, typer.Option("--page", help="Read only this page of a website.")] = False,
+    every: Annotated[
+        str, typer.Option("--every", help="How often the bot reads it automatically, such as 6h.")
+    ] = "never",
 ) -> int:
-    """Write down a new source, and read it. Of a website, the pages below the address are read."""
+    """Add a new source and read it. For a website, the pages below the address are read."""
     from bot.commands import sources
     from bot.wiring.documents import origin_of
 
@@ -344,7 +350,7 @@ def sync_sources(
 @sources.command("remove")
 @reported
 def remove_source(name: SourceName) -> int:
-    """Take a source out at once, with all that was read of it."""
+    """Remove a source at once, with everything that was read from it."""
     from bot.commands import sources
 
     return sources.remove(name)
@@ -361,7 +367,7 @@ def share(
     everyone: Annotated[bool, typer.Option("--everyone", help="Everybody may read it.")] = False,
     nobody: Annotated[bool, typer.Option("--nobody", help="Nobody but you, here, may read it.")] = False,
 ) -> int:
-    """Say who may read a source; it replaces what was said before."""
+    """Say who may read a source; this replaces what was set before."""
     from bot.commands import sources
 
     return sources.share(name, communities or (), everyone=everyone, nobody=nobody)

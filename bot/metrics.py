@@ -51,7 +51,7 @@ OTHERS = "other"
 REMEMBERED = 1_000
 """So many questions are known again: what comes while the bot catches up is often received twice."""
 COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "questions": ("Questions received, by platform; one that soon arrives again counts once.", ("platform",)),
+    "questions": ("Questions received, by platform; one that is delivered twice counts once.", ("platform",)),
     "answers": ("Answers, by platform and how they ended.", ("platform", "status")),
     "tokens": (
         "Tokens as the model's service counts them; prompt ones include the cached ones.",
@@ -64,7 +64,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "service_retries": ("Calls to a service that were retried.", ("service",)),
     "service_failures": ("Calls to a service that failed.", ("service",)),
-    "fallbacks": ("Calls that a second service answered, as the first one was not there.", ("service",)),
+    "fallbacks": ("Calls that a second service answered because the first one was not available.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
     "lost_by_store": ("Questions that the data store lost while they were answered.", ("platform",)),
     "answers_assumed": (
@@ -78,7 +78,10 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory_failures": ("Answers given without memory, or not remembered.", ("doing",)),
     "platform_waits": ("Times a platform asked the bot to slow down.", ("platform",)),
     "platform_waited_seconds": ("Seconds that platforms asked the bot to wait.", ("platform",)),
-    "catch_ups_cut_short": ("Times that not all that was posted while the bot was away could be read.", ("platform",)),
+    "catch_ups_cut_short": (
+        "Times when not everything that was posted while the bot was away could be read.",
+        ("platform",),
+    ),
     "connections_lost": ("Times the connection to a platform was lost.", ("platform",)),
     "urls_removed": ("Addresses that a model wrote and no document contains.", ()),
 }
@@ -113,7 +116,7 @@ class Metrics:
         )
         self._skipped = Gauge(
             "footnote_service_skipped",
-            "Whether a service is skipped, as it failed again and again.",
+            "Whether a service is skipped because it failed again and again.",
             ["service"],
             registry=self._registry,
         )
@@ -228,13 +231,13 @@ class InboxCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return the gauges."""
-        gauges = [("inbox_up", "Whether the inbox could be asked.", float(self.backlog is not None))]
+        gauges = [("inbox_up", "Whether the inbox can be reached.", float(self.backlog is not None))]
         if (backlog := self.backlog) is not None:
             gauges += (
-                ("questions_waiting", "Questions that wait for their turn, in all processes.", backlog.waiting),
+                ("questions_waiting", "Questions that are waiting for their turn, in all processes.", backlog.waiting),
                 ("questions_running", "Questions that are being answered, in all processes.", backlog.running),
                 ("dead_letters", "Failed questions that are kept for the operator.", backlog.dead),
-                ("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest),
+                ("oldest_question_seconds", "How long the oldest question has been waiting.", backlog.oldest),
             )
         return [GaugeMetricFamily(f"footnote_{name}", says, value=value) for name, says, value in gauges]
 

@@ -21,8 +21,8 @@ LOOKING = 30.0  # seconds between two looks at what is due
 AGAIN = 900  # seconds after a failure, unless the source is read oftener anyway
 TAKEN_OVER = 3_600  # seconds after which a source that is due is begun again: whoever began may have died
 LONGEST = 6 * 3_600.0  # seconds that a source is given; what is done by then stays
-STOPPED = "It took longer than six hours, and goes on the next time."
-BROKEN = "Reading it ended without a word; footnote.log in the data folder may say why."
+STOPPED = "It took longer than six hours, and continues the next time."
+BROKEN = "Reading it ended without a message; footnote.log in the data folder may say why."
 NEVER = datetime.fromtimestamp(0, UTC)
 
 

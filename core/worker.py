@@ -17,7 +17,7 @@ from core.ports import ChatSurface, ConversationStore, Inbox
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})
 MOST_APOLOGIES = 2 * MOST_ATTEMPTS
-EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and came to no end."
+EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and never finished."
 
 
 @dataclass

@@ -37,10 +37,10 @@ async def _age(client: Redis, key: bytes, milliseconds: int) -> None:
 
 
 async def write_as_before(client: Redis) -> None:
-    """Put there what the version before there was a number wrote, as if it had been a moment ago.
+    """Put there what 6259ec8 wrote, the last version before there was a number, as if it had been a moment ago.
 
-    Each command lacks its key, and has what it stores in Base64; a number is a time. All was sealed with the secret of
-    the tests.
+    Its own code wrote it, to a real server. Each command lacks its key, and has what it stores in Base64; a number is a
+    time. All was sealed with the secret of the tests.
     """
     written: dict[str, Any] = json.loads((Path(__file__).parent / "fixtures" / "stored_before.json").read_text())
     passed = time.time() * 1000 - written["at"]

@@ -173,6 +173,7 @@ PROMISES = {
     "doctor-counts": "The doctor tells when a question waits too long, and when some were given up.",
     # Documents about Footnote
     "true-readme": "The exchange in the README is a real one.",
+    "true-docs": "What the documents tell people to type works as it stands there.",
     "true-recording": "The recorded conversations on Discord and on Slack are real ones.",
     "settings-documented": "Every setting is documented with its default.",
     "demo-knows": "The demo answers what newcomers ask.",

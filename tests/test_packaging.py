@@ -83,13 +83,13 @@ def test_the_wheel_holds_the_three_packages_and_the_pages(wheel: ZipFile) -> Non
 
 @pytest.mark.promise("installs-anywhere")
 def test_what_is_installed_from_the_wheel_works_anywhere(installed: Path, tmp_path: Path) -> None:
-    """Without the checkout, in an empty folder and environment, it reads, answers, and shows what messages name."""
+    """Without the checkout, in an empty folder and environment, it is set up, answers, and shows what messages name."""
     (tmp_path / "zoo").mkdir()
     (tmp_path / "zoo" / "penguins.md").write_text("# Penguins\n\nPenguins eat fish, krill and squid.\n")
 
-    def footnote(*words: str, code: int = 0) -> str:
+    def footnote(*words: str, code: int = 0, typed: str = "") -> str:
         command = [str(installed / "bin" / "footnote"), *words]
-        ended = subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
+        ended = subprocess.run(command, cwd=tmp_path, env={}, input=typed, capture_output=True, text=True, check=False)
         assert ended.returncode == code, ended.stderr
         return ended.stdout + ended.stderr
 
@@ -97,12 +97,13 @@ def test_what_is_installed_from_the_wheel_works_anywhere(installed: Path, tmp_pa
     assert Path(place).is_relative_to(installed)
     assert footnote("--version").startswith("footnote 0.")
     assert footnote("manifest") == (ROOT / "manifest.json").read_text()
+    assert footnote("manifest", "--http", "https://bot.example.org") == (ROOT / "manifest-http.json").read_text()
     named = re.findall(r"`footnote (docs \w+)`", footnote("run", code=2))
     assert [footnote(*words.split()).partition("\n")[0] for words in named] == [
         "# Connecting Discord",
         "# Connecting Slack",
     ]
-    footnote("ingest", "zoo")
+    assert "Next, type: footnote chat" in footnote("init", typed="\n\n\n\nzoo\n\n")
     assert "fish, krill and squid. [1]" in footnote("ask", "What", "do", "penguins", "eat")
 
 

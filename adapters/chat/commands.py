@@ -167,11 +167,11 @@ COMMANDS = (
     Command("sources", "Where the last answer here came from.", shown_sources),
     Command("documents", "What I can search: sources, their pages and chapters.", _documents, (_LATER_SOURCES,)),
     Command("forget", "Remove what I remember about you or about this thread.", _forget, (_WHAT_OF_MINE,)),
-    Command("me", "What you can still ask, and what I keep of you; only you see it.", _me, is_personal=True),
+    Command("me", "What you can still ask, and what I store about you; only you see it.", _me, is_personal=True),
     Command("mute", "Let me answer in this thread only when I'm mentioned.", _mute),
     Command("unmute", "Let me answer in this thread again without a mention.", partial(_mute, on=False)),
     Command("help", "What I can do.", _help),
-    Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
+    Command("privacy", "What I store, for how long, and who gets it.", _privacy),
     *ORDERS,
 )
 

@@ -145,7 +145,9 @@ ORDERS = (
     _order("status", "Whether I'm answering, what readers think, and what moderators did.", _status, (_EARLIER,)),
     _order("pause", "Answer nothing in this server for now.", _pause, (_TO_PAUSE,)),
     _order("resume", "Answer again.", _resume, (_PAUSED,)),
-    _order("auto-answer", "Answer questions in a forum or channel unasked, or stop.", _auto_answer, _ANSWERED),
+    _order(
+        "auto-answer", "Answer questions in a forum or channel without a mention, or stop.", _auto_answer, _ANSWERED
+    ),
     _order("guests", "Answer guests and outsiders like members, or stop.", _guests, _TO_GUESTS, only_on="slack"),
     _order("moderators", "Let a role or group moderate me, or stop; only for admins.", _moderators, _ROLE),
     _order("budget", "Limit how much may be asked here, or lift such a limit.", _budget, _BUDGET),

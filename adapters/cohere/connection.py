@@ -171,7 +171,7 @@ class CohereService:
             case httpx.UnsupportedProtocol() | httpx.InvalidURL():
                 return "COHERE_BASE_URL is not an address. It looks like https://api.cohere.com.", None, True
             case httpx.LocalProtocolError() | UnicodeEncodeError():
-                return "COHERE_API_KEY holds characters that cannot be in a key. Copy it again.", None, True
+                return "COHERE_API_KEY contains characters that cannot be in a key. Copy it again.", None, True
             case httpx.TransportError() if is_untrusted(error):
                 says = f"The certificate at {self.address} is not trusted."
                 return f"{says} Check COHERE_BASE_URL and the system's certificates.", None, True
@@ -187,15 +187,15 @@ class CohereService:
         if status in REFUSED_KEY:
             return "Cohere refused the key. Check COHERE_API_KEY.", None, True
         if status == HTTPStatus.PAYMENT_REQUIRED:
-            says = "Cohere wants the account of COHERE_API_KEY to be paid for. Look at its billing page."
+            says = "Cohere requires payment for the account of COHERE_API_KEY. See its billing page."
             return says, None, True
         if status == HTTPStatus.NOT_FOUND or (is_refused and names_model):
             return f"Cohere does not know the model {self.model}. Check {self.setting}.", None, True
         if is_refused:
             return f"Cohere refused the request. Check {self.setting} and COHERE_DIMENSION.", None, True
-        says = f"Cohere does not work at the moment (status {status}). Try again later."
+        says = f"Cohere is not working at the moment (status {status}). Try again later."
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            says = "The request limit of COHERE_API_KEY is reached. Wait a little, or have it raised."
+            says = "The request limit of COHERE_API_KEY has been reached. Wait a little, or have it raised."
         elif status == HTTPStatus.NOT_IMPLEMENTED or (status < 500 and status != HTTPStatus.REQUEST_TIMEOUT):  # noqa: PLR2004 - from there on the server's own failures, but not what it cannot do
             return says, None, False
         return says, Transient(f"status {status}", retry_after(error.headers or {})), False

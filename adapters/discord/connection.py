@@ -40,8 +40,8 @@ MESSAGE_CONTENT_DENIED = (
     "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
     "of the application, or set Footnote to do without it."
 )
-NO_SERVER = "The bot is in no server yet. To invite it: {}"
-LACKING = "In the server {}, the bot lacks these permissions: {}. To grant them, invite it once more: {}"
+NO_SERVER = "The bot is not in any server yet. To invite it: {}"
+LACKING = "In the server {}, the bot lacks these permissions: {}. To grant them, invite it again: {}"
 MOST_NAMED = 5  # servers
 REFUSAL = "Discord does not accept the bot's token. Copy it again from the Bot page of the application."
 

@@ -39,7 +39,7 @@ KINDS = {
 }
 OK, NOT_MODIFIED, FIRST_REFUSAL, TOO_MANY, FIRST_FAILURE = 200, 304, 400, 429, 500
 GONE, CLOSED = (404, 410), (401, 402, 403, 451)
-DOWN = "{} {} Nothing of it was removed; it is tried again later."
+DOWN = "{} {} Nothing was removed; it will be tried again later."
 ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
 TOO_MANY_PAGES = f"has more than {MOST_PAGES:,} pages; name a folder of it."
 FORBIDDEN, AGAIN, ELSEWHERE, HIDDEN = "forbidden by robots.txt", "under another address", "elsewhere", "hidden"
@@ -201,7 +201,7 @@ class Website:
     def _failed(self, visit: _Visit, url: str, reason: str, *, is_down: bool) -> Unreadable:
         visit.failures += is_down
         if visit.failures >= MOST_FAILURES:
-            raise SourceUnavailable(DOWN.format(self._address, f"has stopped to answer: {url} {reason}"))
+            raise SourceUnavailable(DOWN.format(self._address, f"has stopped answering: {url} {reason}"))
         known = visit.seen.get(url)
         return Unreadable(name=url, reason=reason, url=known[0] if known else url)
 

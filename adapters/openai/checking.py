@@ -23,10 +23,10 @@ LOOK_UP = ToolSpec(
 )
 TRIED = Prompt(({"role": "user", "content": "Call the tool look_up with the word 'ready'. Say OK if you cannot."},))
 
-NO_TOOLS = "It calls no tools, so that each question is searched once, in the words of whoever asks"
-DID_NOT_CALL = "It did not call the tool that it was asked to call, so that it may not search again by itself"
-NO_STREAM = "It answers in one piece, so that readers see nothing until the end"
-NO_USAGE = "It does not say how many tokens it took, so that they are estimated"
+NO_TOOLS = "It calls no tools, so each question is searched only once, in the words of the person who asks"
+DID_NOT_CALL = "It did not call the tool that it was asked to call, so it may not search again by itself"
+NO_STREAM = "It answers in one piece, so readers see nothing until the end"
+NO_USAGE = "It does not say how many tokens it used, so they are estimated"
 BUSY = "{where} is there, but has too much to do at the moment, or is still loading the model. It said: {detail}"
 SLOW = (
     "{where} is there, but has not begun to answer within {seconds:g} seconds. It may be loading the model, or have "

@@ -30,7 +30,9 @@ REFUSED = (
     "The chat model's service refused the request. Check OPENAI_MODEL, its name and that it can call tools, and "
     "OPENAI_BASE_URL."
 )
-WITHHELD = "The chat model's service held the answer back for what is in it, or in the question (a content filter)."
+WITHHELD = (
+    "The chat model's service held back the answer because of what is in it, or in the question (a content filter)."
+)
 PAGE = "A web page came in place of the chat model's answer. Try again in a moment, or check OPENAI_BASE_URL."
 BUSY = "The chat model's service has too much to do. Try again in {}."
 FAILED = "The chat model's service failed. Try again in a moment."
@@ -42,7 +44,7 @@ SLOW = (
     "The chat model's service did not answer in time. Try again in a moment, or set OPENAI_FIRST_SECONDS or "
     "OPENAI_SECONDS to more."
 )
-BROKEN = "The chat model's service gave no complete answer. Try again in a moment."
+BROKEN = "The chat model's service did not give a complete answer. Try again in a moment."
 
 LASTING: Mapping[int | str, str] = {
     401: WRONG_KEY,

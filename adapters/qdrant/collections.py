@@ -49,7 +49,7 @@ class Collections:
                 raise Misconfigured(
                     f"The collection {self._alias} {self._label.unlike(label)}: run `footnote ingest` again for "
                     f"all sources (still to do: {', '.join(await self._to_do(name)) or 'any one'}), and the new "
-                    "vectors take the place of the old ones in one step, or go back to the old one."
+                    "vectors replace the old ones in one step, or go back to the old one."
                 )
             self._searched = name
         return self._searched
@@ -111,7 +111,7 @@ class Collections:
     def _stranger(self) -> str:
         return (
             f"The Qdrant server has something else under the name {self._alias}, which Footnote did not make. "
-            "Set QDRANT_COLLECTION to a name that is free."
+            "Set QDRANT_COLLECTION to an unused name."
         )
 
     async def _note(self, metadata: dict[str, Any]) -> None:

@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     from qdrant_client.http.exceptions import UnexpectedResponse
 
 
-UNREACHABLE = "The Qdrant server cannot be reached. Check QDRANT_URL, and whether the server runs."
+UNREACHABLE = "The Qdrant server cannot be reached. Check QDRANT_URL, and whether the server is running."
 SLOW = "The Qdrant server did not answer in time. Try again in a moment."
 BUSY = "The Qdrant server is too busy, or in trouble. Try again in a moment; its log says why."
 REFUSED = "The Qdrant server refused the request. Its log says why."
 KEY = "The Qdrant server refused the key. Check QDRANT_API_KEY."
-RIGHTS = "The key in QDRANT_API_KEY has not enough rights for that. Reading documents in needs a key that may write."
+RIGHTS = (
+    "The key in QDRANT_API_KEY does not have the permissions for that. Reading documents needs a key that may write."
+)
 STRANGER = "What answers is not a Qdrant server. Check QDRANT_URL."
 CERTIFICATE = "The certificate of the Qdrant server is not trusted. Check QDRANT_URL and the system's certificates."
 FOREIGN = (
     "The Qdrant server answered with something that Footnote did not write. Check QDRANT_URL, or set QDRANT_COLLECTION "
-    "to a name that is free and read the documents again."
+    "to an unused name and read the documents again."
 )
 GONE = "The collection has just been replaced. Try again."
 
@@ -189,7 +191,7 @@ class QdrantConnection:
 
         parts = _split(self.url)
         if not all("!" <= letter <= "~" for letter in self.api_key):
-            raise WrongSettings("QDRANT_API_KEY holds characters that no key has. Copy it again.")
+            raise WrongSettings("QDRANT_API_KEY contains characters that cannot be in a key. Copy it again.")
         options: dict[str, Any] = {"verify": ssl.create_default_context()} if parts.scheme == "https" else {}
         if parts.username:
             options["auth"] = (unquote(parts.username), unquote(parts.password or ""))

@@ -31,9 +31,9 @@ class StoredIndex:
         """Whether anything was ever read into it."""
         return (self._folder / LABEL).exists() and (self._folder / SHARD).exists()
 
-    def records(self, names: Sequence[str]) -> list[SourceRecord]:
-        """Return who may read each of the sources, where that was said. Raises `Misconfigured`."""
-        return [record for name, record in FileRecords(self._folder / SOURCES).read().items() if name in names]
+    def records(self) -> Sequence[SourceRecord]:
+        """Return what is recorded of each source, as who may read it. Raises `Misconfigured`."""
+        return [*FileRecords(self._folder / SOURCES).read().values()]
 
     def pages(self) -> Iterator[tuple[str, str, list[EmbeddedPassage]]]:
         """Yield the passages of each page with its source and address.

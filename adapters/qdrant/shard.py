@@ -25,8 +25,9 @@ LOCK = "lock"  # is locked by whoever uses the files
 REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
 DAMAGED = (
-    "The index in {} cannot be opened, since files in it are damaged or not readable. If that stays so, remove {} and "
-    "{} there and run `footnote ingest` for each source again; who may read a source is kept."
+    "The index in {} cannot be opened, since files in it are damaged or not readable. Check the permissions of the "
+    "folder. Otherwise remove {} and {} there and run `footnote ingest` for each source again; who may read a source "
+    "is kept."
 )
 
 LOCKED = "WouldBlock"  # in what the engine says when somebody else holds the lock on its write-ahead log

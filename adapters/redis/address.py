@@ -16,7 +16,7 @@ from core.errors import Misconfigured
 FORMS = (
     "It looks like redis://localhost:6379/0, unix:///path/to/socket, redis+sentinel://host:26379,host:26379/master or "
     "redis+cluster://host:6379,host:6379; with TLS rediss://, rediss+sentinel:// or rediss+cluster://. "
-    "Write special characters of a password percent-encoded."
+    "Percent-encode special characters in a password."
 )
 PORT, SENTINEL_PORT = 6379, 26379
 LARGEST_PORT = 65_535

@@ -20,7 +20,7 @@ from redis.maint_notifications import MaintNotificationsConfig
 
 from adapters.redis.address import Address, Form
 from adapters.redis.clients import Cluster, SecureConnection, sentinel_pool
-from adapters.redis.failure import NEWER, sentence
+from adapters.redis.failure import HALF, NEWER, sentence
 from core.errors import StoreUnavailable
 
 Result = TypeVar("Result")
@@ -34,6 +34,7 @@ KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER
 Argument: TypeAlias = str | bytes | int | float
 VERSION = b"1"  # of all that is stored; what was stored before there was a number is of the first
 VERSION_KEY = "footnote:version"
+MOVING = b"moving"  # instead of the version, until all that belongs there has been copied there
 SCRIPT = re.compile(r"^function script\.(?P<name>\w+)\((?P<arguments>[^)]*)\)$", re.MULTILINE)
 
 
@@ -176,7 +177,7 @@ async def check_version(client: Redis) -> None:
     with translated():
         found = await client.get(VERSION_KEY)
     if found not in (None, VERSION):
-        raise StoreUnavailable(NEWER)
+        raise StoreUnavailable(HALF if found == MOVING else NEWER)
     if found is None:
         with suppress(StoreUnavailable), translated():  # a server that is full can still be read
             await client.set(VERSION_KEY, VERSION, nx=True)

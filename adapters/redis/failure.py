@@ -11,7 +11,7 @@ from core.errors import FootnoteError
 
 UNREACHABLE = "The data store cannot be reached. Try again in a moment."
 LOGIN = "The data store refused the login. Check the user and the password in REDIS_URL."
-RIGHTS = "The user in REDIS_URL may not do what is needed. Type footnote doctor to see which rights are missing."
+RIGHTS = "The user in REDIS_URL lacks permissions that are needed. Type footnote doctor to see which ones."
 FULL = "The data store has no room left. Give it more memory or disk."
 REFUSED = "The data store refused the request. Its log says why."
 REPLICA = "The server in REDIS_URL is a replica, which cannot be written to. Name its master, or its Sentinels."
@@ -27,12 +27,16 @@ CERTIFICATE = (
     "?ssl_ca_certs=/path/to/ca.pem."
 )
 NEWER = "What is stored there was written by a newer version of Footnote. Update this one, and type footnote doctor."
+HALF = (
+    "The server in REDIS_URL holds only a part of the data, because footnote move was interrupted. Type footnote move "
+    "again, where the data folder is."
+)
 NO_TLS = (
     "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// instead of rediss://."
 )
 NEEDS_TLS = "The server in REDIS_URL speaks TLS. Write rediss:// instead of redis://."
 
-OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, NO_TLS})
+OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, HALF, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""
 
 

@@ -51,11 +51,14 @@ HARMLESS: Mapping[str, str] = {
 # What would make a key: the first does, and it goes by itself should it not be removed.
 MAKING = "LPUSH {key} 1, PEXPIRE {key} 9999, RPUSH {key} 1, HSET {key} 1 1, HSETNX {key} 1 1, HINCRBY {key} 1 1"
 
-EVICTS = "Under pressure it evicts questions that wait, and conversations: set maxmemory-policy to noeviction."
-FORGETS = "It writes nothing to disk, so that a restart costs what was stored: set appendonly to yes."
-UNTOLD = "It does not tell whether it may evict questions, or keeps anything on disk: see that it does not, and does."
-LOSES = "The data store may lose questions that wait. {} Or set REDIS_ALLOW_LOSS=true if that is meant."
-LACKING = "The user in REDIS_URL lacks rights: {}. Grant them with ACL SETUSER on the server."
+EVICTS = "Under pressure it evicts waiting questions and conversations: set maxmemory-policy to noeviction."
+FORGETS = "It writes nothing to disk, so a restart loses what was stored: set appendonly to yes."
+UNTOLD = (
+    "It does not say whether it may evict questions, or whether it keeps anything on disk: make sure that it evicts "
+    "nothing and writes to disk."
+)
+LOSES = "The data store may lose waiting questions. {} Or set REDIS_ALLOW_LOSS=true if you accept that."
+LACKING = "The user in REDIS_URL lacks these permissions: {}. Grant them with ACL SETUSER on the server."
 SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
 
 

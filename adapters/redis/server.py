@@ -17,10 +17,10 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import names, translated
+from adapters.redis.connection import MOVING, VERSION, VERSION_KEY, names, translated
 from adapters.unix import socket_folder
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
@@ -40,8 +40,8 @@ REASONS: tuple[tuple[str, type[FootnoteError], str], ...] = (
     ("No space left on device", StoreUnavailable, "the disk is full. Make room and start again."),
     ("Permission denied", Misconfigured, "its files may not be written. Check who owns the folder."),
     ("Read-only file system", Misconfigured, "its files may not be written. Choose a folder that can be written to."),
-    ("File exists", Misconfigured, "a file stands in its place. Move that away."),
-    ("Not a directory", Misconfigured, "a file stands where a folder has to be. Move that away."),
+    ("File exists", Misconfigured, "there is a file in its place. Move it away."),
+    ("Not a directory", Misconfigured, "there is a file where a folder has to be. Move it away."),
     ("Unix socket", Misconfigured, "the folder's disk has no Unix sockets. Set FOOTNOTE_DATA_DIR to a local disk."),
     ("Bad file format", Misconfigured, "what it stored is damaged. Move the folder away to start afresh."),
     ("", StoreUnavailable, "the reason may be in its log."),
@@ -207,8 +207,8 @@ def shut_down(path: Path, *, timeout: float) -> None:
         _say(b"SHUTDOWN NOSAVE NOW FORCE", path, timeout=timeout)  # the append-only file is written all the same
     except TimeoutError as error:
         raise StoreUnavailable(
-            f"A store from an earlier run still works in {path.parent} and does not end. "
-            "End the process valkey-server there and try again."
+            f"A store from an earlier run is still running in {path.parent} and does not stop. "
+            "Stop the process valkey-server there and try again."
         ) from error
     except (FileNotFoundError, ConnectionError):
         pass  # nobody was there, or they hung up when they went
@@ -237,7 +237,6 @@ def binary() -> Path:
 
 
 PREFIX = "footnote:"
-BEGUN = f"{PREFIX}moving"  # on the target, until all is there
 NOT_EMPTY = (
     "The server in REDIS_URL holds data of Footnote already, which would be mixed with what is here. Name a server, or "
     "a database of it, that is empty."
@@ -248,19 +247,33 @@ OLDER = (
 )
 
 
+async def check_free(target: Redis) -> Sequence[str]:
+    """Return the keys of a move to that server which was broken off, if there was one.
+
+    Raises `Misconfigured` where it holds something of ours from elsewhere, and `StoreUnavailable`.
+    """
+    there = await names(target, PREFIX)
+    with translated():
+        if there and await target.get(VERSION_KEY) != MOVING:
+            raise Misconfigured(NOT_EMPTY)
+    return there
+
+
 async def copy_all(source: Redis, target: Redis) -> int:
     """Copy every key, and return how many there are; what was begun and broken off is done again.
 
+    Until all is there, nobody works with it, since a version stands there that is none. What has gone since a move was
+    broken off goes there too: otherwise, a question that was answered meanwhile would be answered again.
     Raises `Misconfigured` where the target holds something of ours already, or is too old, and `StoreUnavailable`.
     """
     from redis.exceptions import ResponseError
 
-    there, keys = await names(target, PREFIX), await names(source, PREFIX)
-    if there and BEGUN not in there:
-        raise Misconfigured(NOT_EMPTY)
+    there, keys = await check_free(target), set(await names(source, PREFIX)) - {VERSION_KEY}
     with translated():
-        await target.set(BEGUN, 1)
-        for key in keys:
+        await target.set(VERSION_KEY, MOVING)
+        for key in sorted({*there} - {*keys, VERSION_KEY}):
+            await target.delete(key)
+        for key in sorted(keys):
             left = await source.pttl(key)
             dump = await source.dump(key)
             if dump is None:
@@ -271,5 +284,5 @@ async def copy_all(source: Redis, target: Redis) -> int:
                 if "DUMP payload" in str(error):
                     raise Misconfigured(OLDER) from error
                 raise
-        await target.delete(BEGUN)
+        await target.set(VERSION_KEY, cast("bytes | None", await source.get(VERSION_KEY)) or VERSION)
     return len(keys)

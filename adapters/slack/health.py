@@ -31,7 +31,7 @@ APP_TOKEN_REFUSED = (
 )
 SOCKET_MODE_OFF = "Socket Mode is switched off for the app. Switch it on, on the page Socket Mode of the app."
 LACKING = (
-    "The bot lacks the scopes {scopes}. Take them over from manifest.json on the page App Manifest of the app, "
+    "The bot lacks the scopes {scopes}. Copy them from manifest.json to the page App Manifest of the app, "
     "and install the app again."
 )
 NO_GROUP = (

@@ -100,7 +100,7 @@ def check_scope(outline: Outline, scope: Scope) -> None:
 AT_ONCE = 0.02  # seconds
 KEPT = "\nPress Ctrl-C again to leave.\n"
 HELP = """\
-Type a question about the documents. Besides:
+Type a question about the documents. You can also type:
   /sources  the sources of the last answer, with scores
   /forget   forget this conversation
   /help     this help
@@ -175,7 +175,7 @@ class _Chat:
         self._last: Answer | None = None
 
     def welcome(self) -> None:
-        self._say("Ask about the documents. /help shows what else can be typed.")
+        self._say("Ask about the documents. /help shows what else you can type.")
         store = self._opened.app.conversations
         try:
             known = self._opened.run(store.load(self._thread)) if store else None
@@ -197,7 +197,7 @@ class _Chat:
             case "/forget":
                 self._forget()
             case _ if line.startswith("/") and " " not in line:
-                self._say(f"There is no command {line}. /help shows what can be typed.")
+                self._say(f"There is no command {line}. /help shows what you can type.")
             case _:
                 self._ask(line)
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from core.ports import CommunityStore, PassageIndex
 
 ALLOWED = "{} may use the bot, from its next question on."
-ALLOWED_BEFORE = "{} may use the bot already."
+ALLOWED_BEFORE = "{} may already use the bot."
 SHARE = "To open documents to it: footnote sources share"
-REMOVED = "{} may not use the bot any more; its next question is refused."
+REMOVED = "{} may no longer use the bot; its next question will be refused."
 REMOVED_BEFORE = "{} was not allowed, so nothing has changed."
-NAMED = "{} is in FOOTNOTE_COMMUNITIES, so it may use the bot. Take it out there, and start the bot again."
-OWN = "The token of {} is set in SLACK_BOT_TOKEN, so it may use the bot. Take the token out, and start the bot again."
+NAMED = "{} is in FOOTNOTE_COMMUNITIES, so it may use the bot. Remove it there, and restart the bot."
+OWN = "The token of {} is set in SLACK_BOT_TOKEN, so it may use the bot. Remove the token, and restart the bot."
 COLUMNS = ("COMMUNITY", "may ask", "sees")
 
 Action: TypeAlias = Literal["list", "allow", "remove"]

@@ -119,7 +119,7 @@ async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
 
     What works less well is not looked at again, as it may be slow.
     """
-    todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
+    todo = f"Check {check.setting}, and whether the service is working." if check.setting else "Try again in a moment."
     says, took = "", ""
     try:
         async with asyncio.timeout(within):
@@ -144,7 +144,9 @@ async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
 
 OPERATOR = Person(id="operator", name="the operator")
 READABLE = "The settings of {} can be read, so nothing was changed. A moderator can use resume there."
-UNCONFIRMED = "{} This would be lost:\n{}\nTo start again with the default settings, type the same with --confirm."
+UNCONFIRMED = (
+    "{} This would be lost:\n{}\nTo start over with the default settings, type the same command with --confirm."
+)
 DONE = "Questions are answered in {} again, with the default settings. This was lost:\n{}"
 DRAWING = Drawing(plain=str, moment=str, bullet="-", resume="", page="", channel=str, person=str)
 

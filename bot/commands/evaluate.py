@@ -70,7 +70,7 @@ def read_cases(lines: Iterable[str]) -> list[Case]:
             message = f"Line {number} of the cases cannot be used: {where}: {first['msg']}."
             raise InvalidInput(message, field="cases") from error
     if not cases:
-        raise InvalidInput("The file holds no cases. Write one JSON object a line.", field="cases")
+        raise InvalidInput("The file contains no cases. Write one JSON object per line.", field="cases")
     return cases
 
 

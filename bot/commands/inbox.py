@@ -21,13 +21,13 @@ GAP = 2  # characters between columns
 SHORTEST = 7  # characters of a reference, more where two begin with the same ones
 NONE = "There are no failed questions."
 UNKNOWN = "No failed question is called {}. Type footnote inbox list to see them."
-UNCLEAR = "{} fits several questions: {}. Write more of it."
+UNCLEAR = "{} matches several questions: {}. Type more of it."
 WHICH = "Say which question: give its REF, as footnote inbox list prints it, or --all."
 GONE = (
-    "The words of {} are not kept any more, so only the person who asked it can ask it again. "
-    "Type footnote inbox drop {} to clear it away."
+    "The text of {} is no longer stored, so only the person who asked it can ask it again. "
+    "Type footnote inbox drop {} to remove it."
 )
-LATER = "Nothing will happen before footnote run is started: then a worker answers {}."
+LATER = "Nothing will happen until footnote run is started: then a worker answers {}."
 
 COLUMNS = ("REF", "failed", "where", "tries", "retry", "reason")
 
@@ -105,7 +105,7 @@ async def shown(inbox: DeadLetters, words: str) -> Report:
     ref, found = (await Pile.of(inbox)).find(words)
     letter = await inbox.dead_letter(found.message) or found
     text = letter.question.text if letter.question else None
-    said = {**_said(ref, letter), "question": "its words are not kept any more" if text is None else text}
+    said = {**_said(ref, letter), "question": "its text is no longer stored" if text is None else text}
     return aligned([*said.items()]), {**_facts(ref, letter), "text": text}
 
 
@@ -125,7 +125,7 @@ async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> 
         says.append(f"{_count(revived)} to be tried again.")
         says.append(f"A worker will answer {whom}." if is_shared else LATER.format(whom))
     if left:
-        says.append(f"{_count(left)} left as before: the words are not kept any more.")
+        says.append(f"{_count(left)} left as before: the text is no longer stored.")
     return " ".join(says), facts
 
 
@@ -133,7 +133,7 @@ async def dropped(inbox: DeadLetters, words: str | None) -> Report:
     """Remove the one that is meant, or all."""
     chosen = (await Pile.of(inbox)).chosen(words)
     gone = [ref for ref, letter in chosen.items() if await inbox.drop(letter.message)]
-    says = f"{_count(gone)} removed, with all words." if gone else NONE
+    says = f"{_count(gone)} removed, including the text." if gone else NONE
     return says, {"dropped": gone}
 
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SHOWN_FAILURES = 20
-KEPT = "{}: stopped; {} are done and kept, and the next time goes on from there."
+KEPT = "{}: stopped; {} are done and kept, and the next run continues from there."
 NOTHING = (
     "Nothing in {0} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, reStructuredText, plain "
-    "text, PDF, notebooks and Word. To take out what was read before: footnote sources remove {0}"
+    "text, PDF, notebooks and Word. To remove what was read before: footnote sources remove {0}"
 )
 
 

@@ -16,10 +16,8 @@ from bot.settings import refusal_of
 from core.errors import InvalidInput, Misconfigured
 
 FILE, BEFORE = Path(".env"), Path(".env.before")
-WELCOME = (
-    "Press Enter wherever something is not there, or not yet. Keys and tokens are not shown while you type them.\n"
-)
-REPLACE = f"There is a file {FILE} here already. Replace it, and keep it as {BEFORE}? [y/N] "
+WELCOME = "Press Enter to skip what you do not have, or not yet. Keys and tokens are not shown while you type them.\n"
+REPLACE = f"There is already a file {FILE} here. Replace it, and keep it as {BEFORE}? [y/N] "
 KEPT = f"Nothing was changed. Every setting of {FILE} is explained by: footnote docs configuring"
 WRITTEN = f"\nWritten to {FILE}, which only you can read.\n"
 NO_FOLDER = "There is no folder or file at {}."
@@ -123,7 +121,9 @@ def _write(answers: dict[str, str]) -> None:
             )
     except OSError as error:
         reason = os.strerror(error.errno or 0)
-        raise Misconfigured(f"The file {FILE} cannot be written here ({reason}). Go to a folder that can.") from error
+        raise Misconfigured(
+            f"The file {FILE} cannot be written here ({reason}). Go to a folder that you may write to."
+        ) from error
 
 
 def _quoted(value: str) -> str:

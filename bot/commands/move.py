@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 
 import uvloop
 
@@ -21,10 +22,10 @@ NOWHERE = (
 )
 NO_INDEX = "There is no index in the data folder, so there are no documents to move."
 NO_STORE = "There is no store in the data folder, so there are no conversations to move."
-DOCUMENTS = "{:,} pages of {} are on the Qdrant server now."
-STORED = "{:,} entries of the store are on the server in REDIS_URL now."
+DOCUMENTS = "{:,} pages of {} are now on the Qdrant server."
+STORED = "{:,} entries of the store are now on the server in REDIS_URL."
 KEY = "Texts stay encrypted with the key in {}. Machines without this data folder need it too, as FOOTNOTE_SECRET_KEY."
-LAST = "What is here was left as it is. Once all works, you can remove {} from the data folder."
+LAST = "Nothing was changed here. Once everything works, you can remove {} from the data folder."
 
 
 def move() -> int:
@@ -41,49 +42,64 @@ def move() -> int:
 
 
 async def _moved(settings: Settings) -> list[str]:
-    """Return the folders of which everything is on a server now."""
+    """Return the folders of which everything is on a server now.
+
+    The store is last, since what is there keeps a second move from beginning: until then, all can be done again.
+    """
     moved = list[str]()
     if settings.redis_url is not None:
-        _say(await _move_store(settings))
-        moved.append("store")
-        if settings.secret_key is None:
-            _say(KEY.format(settings.data_dir / "secret.key"))
+        await _move_store(settings, only_look=True)
     if settings.qdrant_url is not None:
         _say(await _move_index(settings))
         moved.append("index")
+    if settings.redis_url is not None:
+        _say(STORED.format(await _move_store(settings)))
+        moved.append("store")
+        if settings.secret_key is None:
+            _say(KEY.format(settings.data_dir / "secret.key"))
     return moved
 
 
-async def _move_store(settings: Settings) -> str:
+async def _move_store(settings: Settings, *, only_look: bool = False) -> int:
+    """Return how many entries were copied; with *only_look*, none is."""
     from adapters.redis.connection import connect
-    from adapters.redis.server import PrivateServer, copy_all
+    from adapters.redis.server import PrivateServer, check_free, copy_all
 
     folder = settings.data_dir / "store"
     if not folder.exists():
         raise Misconfigured(NO_STORE)
     async with contextlib.AsyncExitStack() as stack:
-        source, target = await stack.enter_async_context(PrivateServer(folder)), revealed(settings.redis_url) or ""
-        clients = [await stack.enter_async_context(contextlib.aclosing(connect(url))) for url in (source, target)]
-        return STORED.format(await copy_all(*clients))
+        target = await stack.enter_async_context(contextlib.aclosing(connect(revealed(settings.redis_url) or "")))
+        if only_look:
+            await check_free(target)
+            return 0
+        url = await stack.enter_async_context(PrivateServer(folder))
+        return await copy_all(await stack.enter_async_context(contextlib.aclosing(connect(url))), target)
 
 
 async def _move_index(settings: Settings) -> str:
-    """Write page by page what is stored, with its vectors, and then who may read each source."""
+    """Write who may read each source, then page by page what is stored, with its vectors, unless it is there already.
+
+    In this order, since a source of which nobody said who may read it is the first community's.
+    """
     from adapters.qdrant.moving import StoredIndex
 
     async with assemble(settings) as app:
-        embedder = app.embedder
+        embedder, kept = app.embedder, defaultdict[str, list[str]](list)
         stored = StoredIndex(settings.data_dir / "index", embedder=embedder.name, dimension=embedder.dimension)
         if not stored.exists:
             raise Misconfigured(NO_INDEX)
-        kept: defaultdict[str, list[str]] = defaultdict(list)
+        for record in stored.records():
+            await app.index.record(record)
+        there: Mapping[str, str] = {}
         for source, url, passages in stored.pages():
-            await app.index.replace(source, url, passages)
+            if source not in kept:
+                there = await app.index.pages(source)
             kept[source].append(url)
+            if there.get(url) != passages[0].passage.content_hash:
+                await app.index.replace(source, url, passages)
         for source, urls in kept.items():
             await app.index.prune(source, keep=urls)
-        for record in stored.records(list(kept)):
-            await app.index.record(record)
     return DOCUMENTS.format(sum(map(len, kept.values())), ", ".join(kept))
 
 

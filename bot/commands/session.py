@@ -77,7 +77,7 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
     except OSError as error:
         raise Misconfigured(
             f"The data folder {folder} cannot be written ({os.strerror(error.errno or 0)}). "
-            "Set FOOTNOTE_DATA_DIR to a folder that can."
+            "Set FOOTNOTE_DATA_DIR to a folder that you may write to."
         ) from error
     try:
         try:
@@ -152,7 +152,7 @@ def _join(own: Callable[[], object], reach: Callable[[], OwnerClient | None]) ->
 WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
 NOT_READ = "The source {} could not be read: {} To see more: footnote sources show {}"
 LONGEST_NAME = 60  # characters of a community's
-MAY = "{}: these may use the bot: {}. To take one away: footnote communities remove {}"
+MAY = "{}: these may use the bot: {}. To remove one: footnote communities remove {}"
 MAY_NOT = "{}: these may not use the bot: {}. To allow one: footnote communities allow {}"
 Result = TypeVar("Result")
 

@@ -30,11 +30,11 @@ EVERYBODY, NOBODY = "everybody", "nobody"
 UNSAID = "{}, the first community"
 UNDECIDED = "the first community, once there is one"
 WHO = "Say who may read it: --with COMMUNITY, which may be repeated, --everyone or --nobody."
-NOT_ALLOWED = "{} is not among those that may use the bot. To let it, type: footnote communities allow {}"
+NOT_ALLOWED = "{} is not among those that may use the bot. To allow it, type: footnote communities allow {}"
 REMOVED = "{} is removed, with {}."
-EXISTS = "There is a source {!r} already, from {}. Name this one with --name, or remove that one first."
+EXISTS = "There is already a source {!r}, from {}. Name this one with --name, or remove that one first."
 NEVER, SHORTEST, UNITS = "never", 600, {"m": 60, "h": 3_600, "d": 86_400}
-HOW_OFTEN = "{!r} is not how often a source can be read. Say 6h, 1d or, at the least, 10m; never ends it."
+HOW_OFTEN = "{!r} is not an interval at which a source can be read. Write 6h, 1d or at least 10m; never stops it."
 
 
 @dataclass(frozen=True, slots=True)

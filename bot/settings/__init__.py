@@ -62,7 +62,7 @@ BUDGETS = "person 100 questions day, community 2000 questions day, community 200
 BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR", "FOOTNOTE_RECORD", "FOOTNOTE_WHOLE"}
 """Names that the tests and benchmarks read, and nothing else does."""
 UNPRICED = (
-    "a limit of money counts nothing without prices. Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_COMPLETION, "
+    "a limit on money has no effect without prices. Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_COMPLETION, "
     "or limit questions or tokens instead"
 )
 ALIKE = 0.85
@@ -108,8 +108,8 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     questions_per_minute: int = setting("FOOTNOTE_QUESTIONS_PER_MINUTE", 10, ge=1, le=1_000)
     """How many questions one person may ask in a minute on chat platforms; a thread, twice as many."""
     budgets: BudgetList = setting("FOOTNOTE_BUDGETS", BUDGETS)
-    """What may be asked by each person, channel and community in a day or month: questions, tokens, or money where
-    prices are set. `off` is no limit."""
+    """What each person, channel and community may ask in a day or month: questions, tokens, or money if prices
+    are set. `off` is no limit."""
     time_zone: ZoneName = setting("FOOTNOTE_TIME_ZONE", "UTC", like="Europe/Berlin")
     """The time zone in which the days and months of the budgets begin at midnight, such as Europe/Berlin."""
     answers_at_once: int = setting("FOOTNOTE_ANSWERS_AT_ONCE", 128, ge=1, le=1_000)

@@ -34,7 +34,7 @@ def _checked_key(value: SecretStr) -> SecretStr:
     """Take white space from the ends of a key that was pasted, and refuse what no request could carry."""
     key = value.get_secret_value().strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ValueError("it holds a character that no key has. Copy it again")
+        raise ValueError("it contains a character that cannot be in a key. Copy it again")
     return SecretStr(key)
 
 
@@ -173,14 +173,14 @@ class ServiceSettings(BaseSettings):
     openai_seconds: float = setting("OPENAI_SECONDS", 120, ge=1, le=86_400)
     """How long the chat model may be silent once it has begun."""
     openai_whole_seconds: float = setting("OPENAI_WHOLE_SECONDS", 900, ge=1, le=86_400)
-    """How long the chat model may take for one turn in all."""
+    """How long the chat model may take for one turn in total."""
     openai_fallback_model: str | None = setting("OPENAI_FALLBACK_MODEL", None)
     """A second chat model, which answers while the first one is away, has too much to do or is gone. Without it, none
     does."""
     openai_fallback_url: Address | None = setting("OPENAI_FALLBACK_BASE_URL", None, like="http://localhost:11434/v1")
     """The service of the second chat model. Without it, that of the first one."""
     openai_fallback_key: Key | None = setting("OPENAI_FALLBACK_API_KEY", None)
-    """The key for the second chat model. Without it, that of the first one where both have the same service."""
+    """The key for the second chat model. Without it, that of the first one if both use the same service."""
     price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False, like="0.15")
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""

@@ -31,6 +31,7 @@ from core.documents.ingest import Ingestion
 from core.documents.library import NO_SOURCES, Library
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
+from core.messages import counted
 from core.ports import Catalogue, ConversationStore, Embedder, PassageIndex, Surface
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -
         outline = await index.outline()
         if not outline.passages:
             raise Misconfigured(NOTHING_TO_SEARCH)
-        says = f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+        pages, passages = counted(outline.pages, "page"), counted(outline.passages, "passage")
+        says = f"{pages}, {passages} from {', '.join(outline.sources)}"
         failed = [record for record in await index.sources() if record.last and record.last.problem]
         problems = [f"{record.name}: {record.last.problem}" for record in failed if record.last]
         return Advice("\n".join([says, *problems[:SHOWN_PROBLEMS]])) if problems else says

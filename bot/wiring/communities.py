@@ -20,7 +20,7 @@ NOBODY_MAY = "No community may use the bot. To allow one: footnote communities a
 SEES = "{} sees {}."
 NOTHING = "no documents"
 UNKNOWN = "what the index cannot tell now"
-REMOVABLE = "To take one away: footnote communities remove {}"
+REMOVABLE = "To remove one: footnote communities remove {}"
 WAITING = "Somebody has asked in {}, which may not. To allow it: footnote communities allow {}"
 
 

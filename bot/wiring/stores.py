@@ -156,7 +156,7 @@ async def check_stores(settings: Settings, private: str | None = None) -> str:
                 raise
             if parsed.tls is None and any([await speaks_tls(*host) for host in parsed.hosts]):
                 raise Misconfigured(NEEDS_TLS) from error
-            raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
+            raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server is running.") from error
 
 
 async def check_inbox(settings: Settings, private: str | None = None) -> str:

@@ -14,7 +14,7 @@ from core.model import Asker, Audience, Communities, Readership, SourceRecord, W
 from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
 
 LONGEST_LOOK = 10.0  # seconds for the index to name its sources, whatever is tried in them: as long as for a search
-UNDECIDED = "It is not decided yet which communities may use the bot. That happens once it has connected."
+UNDECIDED = "It has not been decided yet which communities may use the bot. That happens once it has connected."
 TOO_SLOW = "The sources could not be read within {:g} seconds. Try again in a moment."
 
 

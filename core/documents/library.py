@@ -22,7 +22,7 @@ LONGEST_REASON = 300  # characters
 NO_SOURCES = "There are no documents yet. Read some first: footnote ingest FOLDER"
 UNKNOWN = "There is no source {!r}. The sources are: {}."
 NOTHING_READ = "Nothing in it could be read, so nothing was changed."
-REMOVED = "{!r} was removed while it was read, so nothing of it is kept."
+REMOVED = "{!r} was removed while it was being read, so nothing of it was kept."
 NO_ORIGIN = (
     "Nobody knows where {!r} comes from: it was read by an earlier version. Read it again: footnote ingest FOLDER"
 )

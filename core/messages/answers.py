@@ -33,8 +33,8 @@ LATE = "Sorry for the wait."
 UPDATED = "Updated after the question was edited."
 UNTITLED = "Question removed"
 SEARCHING = "is searching the documents…"  # behind the bot's name
-MENTION_TO_CONTINUE = "To go on, mention me, or reply to this message and leave the ping on."
-MENTION_AGAIN = "To go on, mention me."
+MENTION_TO_CONTINUE = "To continue, mention me, or reply to this message and leave the ping on."
+MENTION_AGAIN = "To continue, mention me."
 UNHEARD = f"I can't read messages that don't mention me. {MENTION_TO_CONTINUE}"
 QUOTES_ONLY = "These are quotes from the documents, since no chat model is configured."
 GREETING = (
@@ -62,7 +62,7 @@ NO_MEMBER = (
 )
 UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
-NOT_INSTALLED = "I'm not installed in this workspace any more."
+NOT_INSTALLED = "I'm no longer installed in this workspace."
 CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minutes."
 
 
@@ -85,7 +85,7 @@ UNREAD: Mapping[Unread, str] = {
     Unread.KIND: "I only read text, such as code and logs",
     Unread.SIZE: "it is too large",
     Unread.EMPTY: "it is empty",
-    Unread.GONE: "it isn't there any more",
+    Unread.GONE: "it is no longer there",
     Unread.DENIED: "I'm not allowed to open it",
     Unread.NUMBER: "that's more files than I read at once",
     Unread.FAILED: "it didn't arrive in time",

@@ -14,9 +14,9 @@ NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have i
 AWAY = "I can't reach my storage right now. Please try again in a moment."
 BROKEN = "Sorry, that didn't work. Please try again in a moment."
 OUTDATED = "This command has changed. Please try it again in a minute."
-OLD_BUTTON = "This button is from an earlier version of me, so it does nothing any more."
+OLD_BUTTON = "This button is from an earlier version of me, so it no longer does anything."
 NO_TEXT = "That message has no text I could answer from."
-NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
+NO_SOURCES = "There is no answer with sources here, or I no longer remember it."
 COUNTED_JUST_NOW = "I've just counted what I store about you; ask again in a minute."
 THANKS = "Thank you, that's noted."
 TELL_MORE = "What's wrong with this answer?"
@@ -137,7 +137,7 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     return f"""\
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
-**What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
+**What I store:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
 answers are not remembered. Who speaks in my threads is kept as long, by id, without any text. A vote is kept for \
 {practices.vote_days} days with your id, without any text. What moderators do is logged.
 **Who gets it:** {readers}

@@ -11,8 +11,8 @@ from core.messages.budgets import budget_line
 from core.messages.wording import Drawing, counted, listed, moment
 from core.model import Applied, AuditEntry, OrderKind, Policy, PolicyFault, Tally, ThreadRef
 
-NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
-NOT_AN_ADMIN = "Only admins may say who moderates. Ask one of them."
+NOT_A_MODERATOR = "Only moderators can do that. Ask one of them."
+NOT_AN_ADMIN = "Only admins can decide who moderates. Ask one of them."
 NOT_EVERYBODY = "Then everybody could moderate. Choose another role."
 ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
 NOBODY_NAMED = "Please name the person."
@@ -177,7 +177,7 @@ def count_lines(tally: Tally, waiting: int, lacking: Sequence[str] | None) -> It
 WELCOME = """\
 Thank you for inviting me! I answer questions from this community's documents, with a footnote after every statement.
 **Mention me** in a channel, and I'll open a thread with the answer; `/help` says what else I can do.
-For moderators, `/footnote-admin status` says how I am and what I need here, and `/footnote-admin pause` stops me."""
+For moderators, `/footnote-admin status` shows how I'm doing and what I need, and `/footnote-admin pause` stops me."""
 """What moderators on Discord are told once the bot has joined."""
 
 

@@ -171,7 +171,7 @@ async def test_redirects_end(page: Page, allowed: Fetcher) -> None:
     """After three, here."""
     page.leads("/loop", "/loop")
 
-    with pytest.raises(FetchRefused, match="leads on more than 3 times"):
+    with pytest.raises(FetchRefused, match="redirects more than 3 times"):
         await allowed.get(f"{page.url}/loop")
     assert len(page.received) == 4
 
@@ -219,7 +219,7 @@ async def test_a_server_that_is_down_is_told(allowed: Fetcher) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
 
-    with pytest.raises(FetchFailed, match="cannot be reached, or broke off"):
+    with pytest.raises(FetchFailed, match="cannot be reached, or the connection broke off"):
         await allowed.get(f"http://127.0.0.1:{port}/")
 
 

@@ -98,7 +98,7 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
                 },
             ),
         ),
-        (UrlsRemoved(REF, 2), ("info", "urls_removed", {"question": NAME, "count": 2})),
+        (UrlsRemoved(REF, 2), ("warning", "urls_removed", {"question": NAME, "count": 2})),
         (PlaceRefused(REF), ("warning", "place_refused", {"question": NAME})),
         (AnswerAssumed(REF), ("warning", "answer_assumed", {"question": NAME})),
         (PossiblyDoubled(REF), ("warning", "possibly_doubled", {"question": NAME})),

@@ -170,7 +170,7 @@ async def test_who_may_use_the_bot_is_said_beside_it(footnote: Footnote, server:
         "first": f"discord:{ours}",
     }
     assert [each.out for each in removed] == [
-        f"discord:{later.id} may not use the bot any more; its next question is refused.\n",
+        f"discord:{later.id} may no longer use the bot; its next question will be refused.\n",
         f"discord:{later.id} was not allowed, so nothing has changed.\n",
     ]
 
@@ -220,7 +220,7 @@ async def test_reading_beside_a_bot_ends_in_words(
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
             rest = await typed(footnote.apart, "ingest", str(pages))
 
-    kept = r"pages: stopped; \d+ pages? are done and kept, and the next time goes on from there\.\nStopped\.\n"
+    kept = r"pages: stopped; \d+ pages? are done and kept, and the next run continues from there\.\nStopped\.\n"
     code, told = (
         (130, kept) if end == "ctrl-c" else (3, r"The bot that this command worked with has stopped\. Try again\.\n")
     )

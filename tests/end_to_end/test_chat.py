@@ -121,7 +121,7 @@ def test_a_forgotten_conversation_starts_anew(footnote: Footnote) -> None:
     second = footnote("chat")
 
     assert first.out.endswith("Forgotten.\nThere was nothing to forget.\nThe last answer has no sources.\n")
-    assert second.out == "Ask about the documents. /help shows what else can be typed.\n"
+    assert second.out == "Ask about the documents. /help shows what else you can type.\n"
 
 
 def test_every_line_that_is_no_question_gets_an_answer_too(footnote: Footnote) -> None:

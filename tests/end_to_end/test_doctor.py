@@ -48,7 +48,7 @@ def test_the_doctor_says_what_to_do(fresh: Footnote) -> None:
     assert troubles == [
         (
             "!!  conversations  The data store cannot be reached. Try again in a moment. "
-            "Check REDIS_URL (127.0.0.1:1), and whether the server runs."
+            "Check REDIS_URL (127.0.0.1:1), and whether the server is running."
         ),
         "!!  index  There are no documents yet. Read some first: footnote ingest FOLDER",
     ]
@@ -117,7 +117,7 @@ def test_a_damaged_index_says_so_and_is_made_again(footnote: Footnote, tmp_path:
 
 @pytest.mark.parametrize(
     ("setting", "todo"),
-    [("QDRANT_URL", "Check QDRANT_URL, and whether the service works."), (None, "Try again in a moment.")],
+    [("QDRANT_URL", "Check QDRANT_URL, and whether the service is working."), (None, "Try again in a moment.")],
 )
 async def test_a_part_that_does_not_answer_is_given_up(setting: str | None, todo: str) -> None:
     """The line names the setting that says where it is."""
@@ -139,7 +139,7 @@ async def test_an_odd_answer_ends_nothing() -> None:
     finding = await look_at(Check("part", odd, "PART_URL"))
 
     says = "It answered in a way that this version does not understand (TypeError)."
-    assert finding == Finding(Sign.WRONG, "part", f"{says} Check PART_URL, and whether the service works.")
+    assert finding == Finding(Sign.WRONG, "part", f"{says} Check PART_URL, and whether the service is working.")
 
 
 async def test_what_the_doctor_sees_is_no_news_of_the_bot(tmp_path: Path) -> None:

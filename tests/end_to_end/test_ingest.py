@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -18,9 +19,10 @@ from bot.commands.ingest import watched
 from core.documents.ingest import Outcome, PageDone, Step
 from core.errors import RetrievalUnavailable
 from tests.fakes.documents import ListSource
-from tests.fixtures.commands import Footnote, write_documents
+from tests.fixtures.commands import Footnote, Here, write_documents
 from tests.waiting import cancelled
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 EMPTY_PDF = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
     b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\n"
@@ -201,7 +203,7 @@ async def test_who_stops_is_told_what_is_kept(capsys: pytest.CaptureFixture[str]
     await reading.wait()
     await cancelled(task)
 
-    says = "zoo: stopped; 2 pages are done and kept, and the next time goes on from there.\n"
+    says = "zoo: stopped; 2 pages are done and kept, and the next run continues from there.\n"
     assert capsys.readouterr().err == says
 
 
@@ -238,3 +240,20 @@ def test_nobody_else_can_read_the_data_folder(footnote: Footnote) -> None:
 
     open_to_others = [path for path in (footnote.data, *footnote.data.rglob("*")) if path.lstat().st_mode & 0o077]
     assert open_to_others == []
+
+
+@pytest.mark.promise("stored-data-lasts")
+def test_an_index_of_the_version_before_is_used_as_it_is(here: Here, fresh: Footnote, tmp_path: Path) -> None:
+    """The one that 6259ec8 wrote, by `footnote ingest` of this page: it answers, and nothing is embedded again."""
+    with tarfile.open(FIXTURES / "index_before.tar.xz") as written:
+        written.extractall(fresh.data, filter="data")
+    (tmp_path / "zoo").mkdir()
+    text = "# Penguins\n\nPenguins eat fish, krill and squid.\n\n## Where\n\nThey live in the south.\n"
+    (tmp_path / "zoo" / "penguins.md").write_text(text)
+
+    asked = here(fresh, "ask", "What do penguins eat?")
+    again = here(fresh, "ingest", str(tmp_path / "zoo"), "--base-url", "https://zoo.example")
+
+    assert "fish, krill and squid. [1]" in asked.out
+    assert "[1] Penguins https://zoo.example/penguins" in asked.out
+    assert again.err == "zoo: 0 added, 0 changed, 1 unchanged, 0 removed, 0 failed (0 new passages)\n"

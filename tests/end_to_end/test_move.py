@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,22 @@ from tests.servers.valkey import alone
 
 
 @pytest.mark.promise("moves-whole")
-@pytest.mark.timeout(300)  # nine commands, one after the other
+@pytest.mark.timeout(300)  # eleven commands, one after the other
 async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -> None:
-    """Documents with who may read them, conversations, and who may use the bot: all of it is used from there on."""
+    """Documents with who may read them, conversations, and who may use the bot: all of it is used from there on.
+
+    The first time, Qdrant refuses the second page: who may read the first one is known by then, and all is done again.
+    """
     footnote("sources", "share", "zoo", "--with", "discord:42")
     footnote("communities", "allow", "discord:42")
     before = footnote("ask", "What is a lighthouse?", "--thread", "sea")
     async with QdrantServer() as qdrant:
         with alone(tmp_path / "redis") as node:
             servers = {"QDRANT_URL": qdrant.url, "REDIS_URL": f"redis://{node.host}/0"}
+            qdrant.writes = 2  # who may read it, and a page
+            begun = await asyncio.to_thread(footnote, "move", **servers)
+            readers = await asyncio.to_thread(footnote, "sources", "list", QDRANT_URL=qdrant.url)
+            qdrant.writes = None
             moved = await asyncio.to_thread(footnote, "move", **servers)
             again = await asyncio.to_thread(footnote, "move", **servers)
             for name in ("index", "store"):
@@ -32,8 +40,10 @@ async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -
             sources = await asyncio.to_thread(footnote, "sources", "list", **servers)
             allowed = await asyncio.to_thread(footnote, "communities", "list", **servers)
 
+    assert (begun.code, "on the Qdrant server now" in begun.out) == (3, False)
+    assert re.search(r"^zoo +0 .*discord:42", readers.out, re.MULTILINE)
     assert (moved.code, moved.err) == (0, "")
-    assert "2 pages of zoo are on the Qdrant server now." in moved.out
+    assert "2 pages of zoo are now on the Qdrant server." in moved.out
     assert (again.code, "holds data of Footnote already" in again.err) == (2, True)
     assert after.out.partition("_")[0] == before.out.partition("_")[0]
     assert "1 question so far" in chat.out

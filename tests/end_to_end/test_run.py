@@ -169,7 +169,9 @@ async def test_a_start_tells_what_is_missing(
     where = "2 servers" if servers else "0 servers"
     assert f"Discord: connected as Footnote#0000 in {where}. Ctrl-C stops.\n" in told
     start = "Discord: In the server Club 1, the bot lacks these permissions: Send Messages. To grant them"
-    assert told[-1].startswith(start if servers else "Discord: The bot is in no server yet. To invite it: https://")
+    assert told[-1].startswith(
+        start if servers else "Discord: The bot is not in any server yet. To invite it: https://"
+    )
     assert f"client_id={server.bot.id}" in told[-1]
     assert b"invite" not in rest
 
@@ -313,7 +315,7 @@ async def test_commands_that_discord_refuses_are_shown_until_it_takes_them(
         async with session.get(f"http://127.0.0.1:{port}/ready") as said:
             status, ready = said.status, await said.text()
 
-    told = "Discord did not take the commands (code 50001), and is asked again every hour."
+    told = "Discord rejected the commands (code 50001); they are tried again every hour."
     assert re.search(rf"\?\?  bot  .* is connected and at work\. {re.escape(told)}", doctor.out)
     assert (status, ready.splitlines()) == (200, ["ok", told])
 

@@ -199,7 +199,7 @@ def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
 
     assert (emptied.code, gone.code) == (2, 2)
     assert f"farm: There is no folder or file at '{farm}'" in looked.out
-    assert "To take out what was read before: footnote sources remove farm" in emptied.err
+    assert "To remove what was read before: footnote sources remove farm" in emptied.err
     assert f"farm: There is no folder or file at '{farm}'" in gone.err
     assert known["problem"].startswith("There is no folder or file")
     assert (known["holds"], known["read"]) == ("1 page, 1 passage", "less than a minute ago (!)")
@@ -208,7 +208,7 @@ def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("add", "FOLDER", "--name", "zoo"), "There is a source 'zoo' already, from "),
+        (("add", "FOLDER", "--name", "zoo"), "There is already a source 'zoo', from "),
         (("add", "FOLDER/nowhere"), "There is no folder or file at "),
         (("add", "https://x.example", "--base-url", "https://y.example"), "--base-url is for folders"),
         (("add", "FOLDER", "--page"), "--page is for an address on the web"),

@@ -43,7 +43,7 @@ def test_the_operator_is_told_of_unreadable_settings_and_can_replace_them(
         "A moderator can use resume there, or type: footnote resume discord:42"
     )
     assert (doctor.code, asked.code, asked.out) == (1, 2, "")
-    assert f"This would be lost:\n{lost}To start again" in asked.err
+    assert f"This would be lost:\n{lost}To start over" in asked.err
     assert (done.code, done.out.endswith(f"This was lost:\n{lost}")) == (0, True)
     assert [(ended.code, ended.out, len(ended.err.splitlines())) for ended in others] == [(2, "", 1)] * 3
     assert (well.code, "ok  moderation  the moderators' settings can be read" in well.out) == (0, True)

@@ -39,6 +39,7 @@ class QdrantServer(Service):
         self.api_key = api_key
         self.read_only_key: str | None = None
         self.version = version
+        self.writes: int | None = None  # how many more of these requests are allowed
         self.engine = AsyncQdrantClient(location=":memory:")
         self.created: dict[str, models.CreateCollection] = {}
         self.indexed: dict[str, dict[str, str]] = {}
@@ -139,6 +140,10 @@ class QdrantServer(Service):
 
     async def write(self, name: str, body: Any) -> Any:
         """Do operations one after another."""
+        if self.writes is not None:
+            self.writes -= 1
+            if self.writes < 0:
+                raise Refusal(403, "Forbidden: Global write access is required")
         operations = _read(models.UpdateOperations, body).operations
         return await _done(self.engine.batch_update_points(name, operations))
 

@@ -43,7 +43,7 @@ async def test_each_sees_what_is_open_to_it() -> None:
     assert told == [
         "discord:1 may use the bot, from its next question on. discord:1 sees docs and faq.",
         f"discord:2 may use the bot, from its next question on. {both}",
-        f"discord:2 may use the bot already. {both}",
+        f"discord:2 may already use the bot. {both}",
     ]
     assert [sight.sources(each) for each in (ONE, TWO, TEAM)] == [["docs", "faq"], ["faq", "wiki"], ["faq"]]
 
@@ -70,7 +70,7 @@ async def test_what_may_use_it_by_another_word_is_not_removed() -> None:
     with pytest.raises(InvalidInput, match="SLACK_BOT_TOKEN"):
         await removed(store, TEAM)
     assert [await removed(store, TWO) for _ in range(2)] == [
-        "discord:2 may not use the bot any more; its next question is refused.",
+        "discord:2 may no longer use the bot; its next question will be refused.",
         "discord:2 was not allowed, so nothing has changed.",
     ]
 
@@ -113,7 +113,7 @@ async def test_the_doctor_says_who_may_and_who_waits() -> None:
 
     assert (undecided, settled_alone, nobody) == (UNDECIDED, UNDECIDED, NOBODY_MAY)
     both = "discord:1 sees docs and faq. discord:2 sees faq and wiki."
-    assert named == f"{both} To take one away: footnote communities remove discord:2"
+    assert named == f"{both} To remove one: footnote communities remove discord:2"
     assert waiting == (
         f"{named} Somebody has asked in slack:T1, which may not. To allow it: footnote communities allow slack:T1"
     )
@@ -134,7 +134,7 @@ def test_orders_are_given_without_a_bot_too(fresh: Footnote, here: Here) -> None
     assert (empty.code, empty.out) == (0, f"{UNDECIDED}\n")
     assert [each.out for each in orders] == [
         "discord:42 may use the bot, from its next question on. discord:42 sees no documents.\n",
-        "discord:42 may not use the bot any more; its next question is refused.\n",
+        "discord:42 may no longer use the bot; its next question will be refused.\n",
     ]
     assert (wrong.code, wrong.out) == (2, "")
     assert (

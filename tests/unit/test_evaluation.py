@@ -90,7 +90,7 @@ def test_cases_are_read_one_a_line() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "The file holds no cases. Write one JSON object a line."),
+        ([], "The file contains no cases. Write one JSON object per line."),
         ([LINE, "{"], "Line 2 of the cases cannot be used: the line: Invalid JSON"),
         ([LINE.replace("single_topic", "odd")], "Line 1 of the cases cannot be used: kind: Input should be"),
         (["{}"], "Line 1 of the cases cannot be used: id: Field required."),

@@ -62,7 +62,7 @@ async def test_a_reference_that_is_unclear_is_refused() -> None:
     pile = await Pile.of(Letters(*(dead(f"m{number}") for number in range(50))))
     shared = next(ref[0] for ref in pile.letters if sum(each.startswith(ref[0]) for each in pile.letters) > 1)
 
-    with pytest.raises(InvalidInput, match=r"^. fits several questions: [0-9a-f]{7,}, .*\. Write more of it\.$"):
+    with pytest.raises(InvalidInput, match=r"^. matches several questions: [0-9a-f]{7,}, .*\. Type more of it\.$"):
         pile.find(shared)
     for words in ("", "zzz", "m99"):
         with pytest.raises(InvalidInput, match=r"^No failed question .* Type footnote inbox list to see them\.$"):
@@ -92,7 +92,7 @@ async def test_what_happens_next_is_told() -> None:
     one, two, three = (await Pile.of(inbox)).letters
 
     first = await retried(inbox, one, is_shared=False)
-    with pytest.raises(InvalidInput, match=rf"^The words of {three} are not kept any more, .* inbox drop {three} "):
+    with pytest.raises(InvalidInput, match=rf"^The text of {three} is no longer stored, .* inbox drop {three} "):
         await retried(inbox, three, is_shared=True)
     others = await retried(inbox, None, is_shared=True)
 
@@ -100,11 +100,11 @@ async def test_what_happens_next_is_told() -> None:
     assert others == (
         (
             "One question is to be tried again. A worker will answer it. "
-            "One question is left as before: the words are not kept any more."
+            "One question is left as before: the text is no longer stored."
         ),
         {"retried": [two], "left": [three]},
     )
-    assert await dropped(inbox, None) == ("One question is removed, with all words.", {"dropped": [three]})
+    assert await dropped(inbox, None) == ("One question is removed, including the text.", {"dropped": [three]})
 
 
 async def test_that_nothing_was_given_up_is_told() -> None:

@@ -170,7 +170,7 @@ def test_how_often_is_said_in_words(text: str, seconds: int) -> None:
 @pytest.mark.parametrize("text", ["", "9m", "1s", "0h", "often", "-1h", "99999d"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     """With an example."""
-    with pytest.raises(InvalidInput, match="Say 6h, 1d or"):
+    with pytest.raises(InvalidInput, match="Write 6h, 1d or"):
         seconds_in(text)
 
 

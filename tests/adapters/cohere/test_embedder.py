@@ -152,8 +152,8 @@ async def test_the_check_names_the_model_and_where_it_is(server: CohereServer, e
     [
         ("embed-v4.0", 256, "wrong", "Cohere refused the key. Check COHERE_API_KEY."),
         ("embed-v4.0", 256, "", "Cohere refused the key. Check COHERE_API_KEY."),
-        ("embed-v4.0", 256, "no\nkey", "COHERE_API_KEY holds characters that cannot be in a key. Copy it again."),
-        ("embed-v4.0", 256, "schlüssel", "COHERE_API_KEY holds characters that cannot be in a key. Copy it again."),
+        ("embed-v4.0", 256, "no\nkey", "COHERE_API_KEY contains characters that cannot be in a key. Copy it again."),
+        ("embed-v4.0", 256, "schlüssel", "COHERE_API_KEY contains characters that cannot be in a key. Copy it again."),
         ("embed-v9", 256, KEY, "Cohere does not know the model embed-v9. Check COHERE_EMBED_MODEL."),
         ("embed-v4.0", 300, KEY, "Cohere refused the request. Check COHERE_EMBED_MODEL and COHERE_DIMENSION."),
         (

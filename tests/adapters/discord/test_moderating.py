@@ -17,7 +17,7 @@ from tests.servers.discord.acting import Option
 
 FORMS = messages.Forms()
 
-REFUSED = "Only moderators may do that. Ask one of them."
+REFUSED = "Only moderators can do that. Ask one of them."
 EVERYTHING: Mapping[str, str] = {"what": "everything"}
 ORDERS: dict[str, Mapping[str, str | bool]] = {
     "status": {},

@@ -268,7 +268,7 @@ async def test_no_secret_is_told(fault: Fault) -> None:
 async def test_a_key_that_cannot_be_sent_is_told_without_it(key: str) -> None:
     """A line break in the middle comes from copying; the client's own error would quote the key."""
     async with QdrantServer() as server, opened(server.url, api_key=key) as index:
-        with pytest.raises(Misconfigured, match="QDRANT_API_KEY holds characters") as caught:
+        with pytest.raises(Misconfigured, match="QDRANT_API_KEY contains characters") as caught:
             await index.check()
 
     assert SECRET not in "".join(traceback.format_exception(caught.value))

@@ -71,14 +71,17 @@ async def test_a_clock_that_is_wrong_is_said(redis_alone: Node, ahead: float, wo
 @pytest.mark.parametrize(
     ("rules", "missing"),
     [
-        (("-lset", "-eval"), "lacks rights: EVAL, LSET. Grant them"),
-        (("-rpush", "-lpush"), "lacks rights: LPUSH, RPUSH. Grant them"),
-        (("-hexists", "-hlen"), "lacks rights: HEXISTS, HLEN. Grant them"),
-        (("-hsetnx",), "lacks rights: HSETNX. Grant them"),
-        (("-hset", "-hincrby"), "lacks rights: HINCRBY, HSET. Grant them"),
-        (("-@stream",), "lacks rights: XACK, XADD, XCLAIM, XDEL, XGROUP CREATE, XGROUP DELCONSUMER, XINFO CONSUMERS, "),
-        (("-xgroup|create", "-time"), "lacks rights: TIME, XGROUP CREATE. Grant them"),
-        (("resetkeys", "~other:*"), r"lacks rights: footnote:\* keys. Grant them"),
+        (("-lset", "-eval"), "lacks these permissions: EVAL, LSET. Grant them"),
+        (("-rpush", "-lpush"), "lacks these permissions: LPUSH, RPUSH. Grant them"),
+        (("-hexists", "-hlen"), "lacks these permissions: HEXISTS, HLEN. Grant them"),
+        (("-hsetnx",), "lacks these permissions: HSETNX. Grant them"),
+        (("-hset", "-hincrby"), "lacks these permissions: HINCRBY, HSET. Grant them"),
+        (
+            ("-@stream",),
+            "lacks these permissions: XACK, XADD, XCLAIM, XDEL, XGROUP CREATE, XGROUP DELCONSUMER, XINFO CONSUMERS, ",
+        ),
+        (("-xgroup|create", "-time"), "lacks these permissions: TIME, XGROUP CREATE. Grant them"),
+        (("resetkeys", "~other:*"), r"lacks these permissions: footnote:\* keys. Grant them"),
     ],
 )
 async def test_missing_rights_are_listed(tmp_path: Path, rules: tuple[str, ...], missing: str) -> None:

@@ -131,7 +131,7 @@ async def test_an_orphan_that_does_not_end_is_named(tmp_path: Path) -> None:
         os.kill(server, signal.SIGSTOP)
         os.kill(process, signal.SIGKILL)
         await whole_end(process)
-        with pytest.raises(StoreUnavailable, match=f"still works in {tmp_path} .* End the process valkey-server"):
+        with pytest.raises(StoreUnavailable, match=f"is still running in {tmp_path} .* Stop the process valkey-server"):
             await asyncio.to_thread(PrivateServer(tmp_path, timeout=0.1).start)
         os.kill(server, signal.SIGCONT)
 
@@ -269,7 +269,7 @@ def test_a_file_in_the_folder_s_place_is_named(tmp_path: Path) -> None:
     error = refusal(tmp_path / "store")
 
     assert isinstance(error, Misconfigured)
-    assert f"{tmp_path / 'store'}: a file stands in its place" in str(error)
+    assert f"{tmp_path / 'store'}: there is a file in its place" in str(error)
 
 
 def test_damaged_data_is_refused_and_kept(tmp_path: Path) -> None:

@@ -7,16 +7,16 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.redis.community import RedisVotes
+from adapters.redis.community import RedisPolicies, RedisVotes
 from adapters.redis.connection import VERSION, VERSION_KEY, connect
 from adapters.redis.conversations import RedisConversations
 from adapters.redis.failure import NEWER
 from adapters.redis.health import check
 from adapters.redis.secrets import RedisVault, Seal
 from core.errors import Misconfigured, StoreUnavailable
-from core.model import Claim, Conversation, Tally
+from core.model import Claim, Conversation, Person, Policy, Tally
 from tests.adapters.redis.desk import Desk
-from tests.builders import thread
+from tests.builders import NOON, thread
 from tests.contracts.test_conversations import turn
 from tests.fixtures.redis import all_keys, clean, place
 from tests.inboxes import POSTED, SECRET, asked, taken
@@ -24,6 +24,12 @@ from tests.past import write_as_before
 from tests.portion import FORMS
 
 WEEK = timedelta(days=7)
+SET_BEFORE = Policy(
+    paused_by=Person(id="p1", name=""),
+    paused_at=NOON,
+    auto_answer=frozenset({"c1"}),
+    silent_channels=frozenset({"c2"}),
+)
 
 
 @pytest.fixture(name="desk", params=FORMS[1:])
@@ -37,7 +43,7 @@ async def _desk(request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
 
 @pytest.mark.promise("stored-data-lasts")
 async def test_what_was_stored_before_there_were_versions_is_taken_over(desk: Desk) -> None:
-    """Conversations, questions that wait, were begun or given up, votes and secrets; from then on there is a number."""
+    """Conversations, questions, votes, secrets, and what moderators set and did; from then on there is a number."""
     await write_as_before(desk.client)
     seal, home = Seal([SECRET]), thread().home
     conversation = await RedisConversations(desk.client, ttl=WEEK, seal=seal).load(thread())
@@ -58,6 +64,9 @@ async def test_what_was_stored_before_there_were_versions_is_taken_over(desk: De
     assert gone == 1
     assert await RedisVotes(desk.client).count(home) == Tally(helpful=1)
     assert await RedisVault(desk.client, seal=seal).load("slack:T1") == "a token of theirs"
+    policies = RedisPolicies(desk.client)
+    assert await policies.load(home) == SET_BEFORE
+    assert [entry.did for entry in await policies.recent(home, limit=9)] == ["pause", "silent", "auto"]
     assert await desk.client.get(VERSION_KEY) == VERSION
 
 

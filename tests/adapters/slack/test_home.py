@@ -208,7 +208,7 @@ async def test_a_button_of_moderators_does_nothing_for_others(office: Office) ->
     async with office.open():
         told = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), PAUSE))
 
-    assert told[0] == "Only moderators may do that. Ask one of them."
+    assert told[0] == "Only moderators can do that. Ask one of them."
     assert (await office.policies.load(office.home())).paused_by is None
     assert buttons(office, office.boss) == [FORGET_ME]
 
@@ -276,7 +276,7 @@ async def test_who_may_not_moderate_has_no_menu_and_cannot_use_that_of_before(of
     async with office.open():
         told = await shown(office, office.boss, office.server.choose(office.boss, before, SILENT, [office.channel]))
 
-    assert told[0] == "Only moderators may do that. Ask one of them."
+    assert told[0] == "Only moderators can do that. Ask one of them."
     assert (menu(office, office.boss), menu(office, office.ada)) == (None, None)
     assert (await office.policies.load(office.home())).answers_in(office.channel.id)
 

@@ -13,7 +13,7 @@ from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.servers.slack import Reply
 
-REFUSED = "Only moderators may do that. Ask one of them."
+REFUSED = "Only moderators can do that. Ask one of them."
 
 
 @pytest.fixture(name="office")
