@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any
 
-from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
+from adapters.extractive.quotes import (
+    Asked,
+    ScoredUnit,
+    Source,
+    candidates,
+    choose,
+    compose,
+    in_context,
+    rarities,
+    standing,
+    word_fit,
+)
+from adapters.extractive.units import units
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
 from core.answering.verdict import is_small_talk
 from core.documents.excerpt import stems
@@ -61,38 +73,44 @@ class ExtractiveModel:
             return await self._from_selection(*selection)
         if results is None:
             return [GREETING]
-        sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
-        chosen = choose(question, await self._scored(question, sources))
+        asked = Asked(question)
+        sources = [
+            Source(each["number"], each["score"], each["title"], each["section"], tuple(units(each["text"])), rank)
+            for rank, each in enumerate(results)
+        ]
+        chosen = choose(asked, await self._scored(asked, sources))
         if not chosen:
             return [NOT_IN_DOCUMENTS]
         said = (each for each in prompt.messages if each["role"] == "assistant")
         is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
-        return [*compose(chosen), *([] if is_noticed else [NOTICE])]
+        return [*compose(asked, chosen), *([] if is_noticed else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
-        scored = await self._scored(question, [Source(1, 1.0, "", tuple(units(text)))])
+        asked = Asked(question)
+        scored = await self._scored(asked, [Source(1, 1.0, "", "", tuple(units(text)))])
         cosines = await self._cosines(question, [item.unit.text for item in scored])
         calibration = self.embedder.calibration
         relevant = [
             item
             for item, cosine in zip(scored, cosines, strict=True)
-            if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(question, item.unit.text) == 1
+            if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(asked.words, item.unit.text) == 1
         ]
-        return compose(choose(question, relevant)) or [NOT_IN_SELECTION]
+        return compose(asked, choose(asked, relevant)) or [NOT_IN_SELECTION]
 
-    async def _scored(self, question: str, sources: Sequence[Source]) -> list[ScoredUnit]:
-        found = candidates(sources)
-        names = (source.section.rpartition(" › ")[2] for source, _ in found)  # what it is about often stands only there
-        texts = [f"{name}: {unit.text}" if name else unit.text for name, (_, unit) in zip(names, found, strict=True)]
-        cosines = await self._cosines(question, texts)
+    async def _scored(self, asked: Asked, sources: Sequence[Source]) -> list[ScoredUnit]:
+        found = candidates(asked, sources)
+        texts = [in_context(source, unit) for source, unit in found]
+        cosines = await self._cosines(asked.text, texts)
+        held = rarities(texts)
         return [
-            ScoredUnit(
-                source,
-                unit,
-                (MEANING * cosine + (1 - MEANING) * _words(question, unit, text)) * standing(question, source, unit),
-            )
+            ScoredUnit(source, unit, (MEANING * cosine + (1 - MEANING) * words) * standing(asked, source, unit))
             for (source, unit), text, cosine in zip(found, texts, cosines, strict=True)
+            for words in [
+                (
+                    word_fit(asked.words, unit.text, held, len(texts)) + word_fit(asked.words, text, held, len(texts))
+                ) / 2  # what only the heading says counts half, as not said by the sentence
+            ]
         ]
 
     async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -105,11 +123,6 @@ class ExtractiveModel:
         except EmbeddingUnavailable:
             return [0.0] * len(texts)
         return [sum(map(mul, wanted, vector)) for vector in vectors]
-
-
-def _words(question: str, unit: Unit, in_section: str) -> float:
-    """Return the share of the question's words; what only the heading says counts half, as not said by the sentence."""
-    return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
 def _queries(question: str, results: list[dict[str, Any]] | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
@@ -139,6 +140,11 @@ class Agent:
             prompts = min(prompts, len(before) * self.model.context_tokens)
         return Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
 
+    @property
+    def excerpt_characters(self) -> int:
+        """The most characters of a passage that the model is given: all where nobody pays for them."""
+        return self.limits.excerpt_characters if self.model.most_tokens else sys.maxsize
+
     def cost(self, usage: Usage) -> Cost:
         """Return what tokens count for in budgets, without the question itself."""
         money = self.prices.cost(usage) if self.prices else 0.0
@@ -186,7 +192,7 @@ class Run:
         is_talk = is_small_talk(question.text) and not question.attachments
         self._is_free = selection is not None or is_talk  # whether no search is needed
         self._search = SearchTool(
-            agent.retriever, question, sources, excerpt_limit=limits.excerpt_characters, scope=scope, waiting=waiting
+            agent.retriever, question, sources, excerpt_limit=agent.excerpt_characters, scope=scope, waiting=waiting
         )
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
