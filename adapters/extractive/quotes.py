@@ -199,6 +199,11 @@ def _defining(asked: Asked, unit: Unit) -> float:
     return NEARLY_DEFINITION if words and (words < asked.topic or asked.topic < words) else 1.0
 
 
+def defines(asked: Asked, unit: Unit) -> bool:
+    """Return whether a unit is an entry that says in itself what the thing asked for is."""
+    return unit.text.startswith(("**", "__", "`")) and _defining(asked, unit) == DEFINITION
+
+
 def choose(asked: Asked, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
     chosen: list[ScoredUnit] = []
@@ -255,7 +260,9 @@ def _understood(asked: Asked, source: Source, unit: Unit, room: int) -> set[int]
     A short passage is quoted whole, and of a long one what goes on from there, as far as a short answer has room.
     """
     quotable = {each.place for each in source.units if not _TELLS_OF_PAGE.match(each.text) and not each.is_link}
-    if _length(source, quotable) <= min(room, WHOLE):
+    if defines(asked, unit):
+        found = _around(source, unit, room)
+    elif _length(source, quotable) <= min(room, WHOLE):
         found = quotable | {unit.place}
     else:
         found = _around(source, unit, min(room, LIST))
@@ -304,18 +311,21 @@ def _around(source: Source, unit: Unit, room: int) -> set[int]:
 
 
 def _paragraph(source: Source, places: set[int]) -> str:
-    """Write units in their order: sentences of one paragraph as one, items as a list, tables and code whole."""
-    mark, written, before = f" [{source.number}]", "", None
-    for place in sorted(places):
-        unit = source.units[place]
-        text = MARKDOWN.write(read(unit.text, Quoted()))
-        if not unit.is_prose:
-            written += f"\n\n{text}\n\n{mark.strip()}"
-        elif unit.marker and len(places) > 1:
-            indent = unit.marker[: len(unit.marker) - len(unit.marker.lstrip())]
-            written += f"\n{indent}- {text}{mark}"
+    """Write units in their order: sentences of one paragraph as one, items as a list, tables and code whole.
+
+    A mark stands behind each paragraph and list, but for what only announces what comes next, and behind the end.
+    """
+    chosen = [unit for unit in source.units if unit.place in places]
+    written = ""
+    for number, unit in enumerate(chosen):
+        before = chosen[number - 1] if number else None
+        after = chosen[number + 1] if number + 1 < len(chosen) else None
+        goes_on = before is not None and before.block == unit.block
+        if unit.marker and len(chosen) > 1:
+            written += f"\n{unit.marker} " if goes_on or (before and before.announces) else f"\n\n{unit.marker} "
         else:
-            goes_on = before is not None and before.block == unit.block and before.kind is Kind.SENTENCE
-            written += f"{' ' if goes_on else chr(10) * 2}{text}{mark}"
-        before = unit
+            written += " " if goes_on else "\n\n"
+        written += MARKDOWN.write(read(unit.text, Quoted()))
+        if after is None or (unit.is_prose and after.block != unit.block and not unit.announces):
+            written += f" [{source.number}]" if unit.is_prose else f"\n\n[{source.number}]"
     return written.strip()

@@ -142,8 +142,8 @@ class Agent:
 
     @property
     def excerpt_characters(self) -> int:
-        """The most characters of a passage that the model is given: all where nobody pays for them."""
-        return self.limits.excerpt_characters if self.model.most_tokens else sys.maxsize
+        """The most characters of a passage that the model is given: all of it, where it only quotes."""
+        return self.limits.excerpt_characters if self.model.reads_history else sys.maxsize
 
     def cost(self, usage: Usage) -> Cost:
         """Return what tokens count for in budgets, without the question itself."""

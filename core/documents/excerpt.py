@@ -12,7 +12,8 @@ from math import fsum
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _END = re.compile(  # linear: a run of marks is read from its first two places at most, and white space line by line
-    r"""(?=[.!?…])(?<![.!?…][.!?…])(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+    r"""(?=[.!?…])(?<![.!?…][.!?…])(?<![\s.*_(][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+        (?<!\A[A-Z0-9])(?<!\A\d\d)(?<!\n\d\d)(?<!\*\d\d)
         (?<!\bvs)(?<!\bcf)(?<!\bal)(?<!\bDr)(?<!\bMr)(?<!\bEq)(?<!\bFig)(?<!\betc)
         [.!?…]++["'”’)\]*_`]*+       # the end, with what closes after it
         (?=\s++["'“‘(\[*_`$]*[^\sa-z])  # and a new beginning
