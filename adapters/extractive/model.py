@@ -16,6 +16,7 @@ from adapters.extractive.quotes import (
     candidates,
     choose,
     compose,
+    fit,
     in_context,
     rarities,
     standing,
@@ -35,6 +36,8 @@ NOTICE = f"_{QUOTES_ONLY}_"
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
 SELECTION_RELEVANCE = 0.5
 MOST_PARTS = 3
+MOST_COMPARED = 40  # units, of which each takes some milliseconds to embed
+FLOOR = 0.3  # of the share of words, so that what a unit is counts where it holds none
 
 _JOINT = re.compile(r"\b(?:and|versus|vs|compared? (?:to|with)|differs? from|or)\b\.?", re.IGNORECASE)
 
@@ -99,18 +102,15 @@ class ExtractiveModel:
         return compose(asked, choose(asked, relevant)) or [NOT_IN_SELECTION]
 
     async def _scored(self, asked: Asked, sources: Sequence[Source]) -> list[ScoredUnit]:
+        """Score the units by meaning and words; of many, only those that words alone make likely."""
         found = candidates(asked, sources)
-        texts = [in_context(source, unit) for source, unit in found]
-        cosines = await self._cosines(asked.text, texts)
-        held = rarities(texts)
+        held = rarities(in_context(*each) for each in found)
+        weighed = [(fit(asked, *each, held, len(found)), standing(asked, *each), each) for each in found]
+        weighed = sorted(weighed, key=lambda each: -(FLOOR + each[0]) * each[1])[:MOST_COMPARED]
+        cosines = await self._cosines(asked.text, [in_context(*each) for *_, each in weighed])
         return [
-            ScoredUnit(source, unit, (MEANING * cosine + (1 - MEANING) * words) * standing(asked, source, unit))
-            for (source, unit), text, cosine in zip(found, texts, cosines, strict=True)
-            for words in [
-                (
-                    word_fit(asked.words, unit.text, held, len(texts)) + word_fit(asked.words, text, held, len(texts))
-                ) / 2  # what only the heading says counts half, as not said by the sentence
-            ]
+            ScoredUnit(source, unit, (MEANING * cosine + (1 - MEANING) * words) * weight)
+            for (words, weight, (source, unit)), cosine in zip(weighed, cosines, strict=True)
         ]
 
     async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:

@@ -15,7 +15,7 @@ from core.answering.dialect import MARKDOWN
 from core.answering.markup import read
 from core.documents.excerpt import stems
 
-CHARACTERS = 900  # a short answer beside tables and code: about as much as fits a phone's screen
+CHARACTERS = 840  # beside tables, code and marks: about as much as fits a phone's screen
 WHOLE = 450  # a passage with no more than this beside tables and code is quoted whole
 GOES_ON = 450  # what is quoted of another, from where it begins to answer
 PARAGRAPH = 320  # a paragraph up to this length is quoted whole, since its sentences explain one another
@@ -30,9 +30,11 @@ HEADLINE = 0.8
 DEFINITION = 1.4
 NEARLY_DEFINITION = 1.2
 EXAMPLE = 0.85
+NEWS = 0.75
 LATER = 0.97  # for each passage that was found before
 WANTED = 1.1
 UNWANTED = 0.8
+NO_DEFINITION = 0.65
 
 _TOPIC = re.compile(
     r"(?:(?:so|and|but|hey|hi|ok|please)[, ]+)?"
@@ -56,12 +58,13 @@ _ASIDE = re.compile(  # sections that tell of the page, or lead elsewhere, and h
 )
 _ILLUSTRATES = re.compile(
     r"\b(?:examples?|worked|exercises?|demonstration|analogy|mistakes?|pitfalls?|misconceptions?|challenges?|validation"
-    r"|visual explanation|diagrams?|assessments?|rubric|changes since|new features|changelog|release notes|known issues)\b"
+    r"|visual explanation|diagrams?|assessments?|rubric|prerequisites)\b"
 )
+_NEWS = re.compile(r"\b(?:changes|changelog|release|releases|new features|what's new|known issues|improvements since|timeline)\b")
 _TELLS_OF_PAGE = re.compile(
     r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) |this (?:lesson|module|tutorial|section|chapter"
     r"|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)|\*{0,2}content coming soon|coming soon|\*{0,2}related\*{0,2}:"
-    r"|\*{0,2}(?:estimated )?time\*{0,2}:|if you (?:have not|haven't) )",
+    r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:|if you (?:have not|haven't) )",
     re.IGNORECASE,
 )
 
@@ -166,6 +169,12 @@ def word_fit(wanted: frozenset[str], text: str, found_in: Counter[str] | None = 
     return sum(weight for word, weight in weights.items() if word in held) / sum(weights.values())
 
 
+def fit(asked: Asked, source: Source, unit: Unit, held: Counter[str], size: int) -> float:
+    """Return the share of the question's words that a unit holds; what stands only above it counts half."""
+    texts = (unit.text, in_context(source, unit))
+    return sum(word_fit(asked.words, text, held, size) for text in texts) / 2
+
+
 def standing(asked: Asked, source: Source, unit: Unit) -> float:
     """Return how well a unit stands as an answer by what it is, about 1.
 
@@ -179,13 +188,14 @@ def standing(asked: Asked, source: Source, unit: Unit) -> float:
         weight *= HEADLINE
     if unit.announces and unit is source.units[-1]:
         weight *= DANGLING
-    if unit.kind is Kind.CODE:
-        weight *= WANTED if asked.asks_how else UNWANTED
-    if unit.kind is Kind.TABLE:
-        weight *= WANTED if asked.asks_value else UNWANTED
-    shown = _ILLUSTRATES.search(source.section.casefold())
-    if shown and not set(stems(shown[0])) & asked.words:
-        weight *= EXAMPLE
+    if not unit.is_prose:
+        is_wanted = asked.asks_how if unit.kind is Kind.CODE else asked.asks_value
+        weight *= WANTED if is_wanted else NO_DEFINITION if asked.topic else UNWANTED
+    above = f"{source.title} › {source.section}".casefold()
+    for kind, less in ((_ILLUSTRATES, EXAMPLE), (_NEWS, NEWS)):
+        found = kind.search(above)
+        if found and not set(stems(found[0])) & asked.words:
+            weight *= less
     return weight * _defining(asked, unit)
 
 

@@ -69,6 +69,7 @@ MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 MOST_REFUSALS = 3  # of prompts that are too long
 MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
 WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
+QUOTED_FROM = 2  # times the passages that were asked for: who only quotes needs the sentence, and pays for none
 FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
 
 
@@ -194,6 +195,7 @@ class Run:
         self._search = SearchTool(
             agent.retriever, question, sources, excerpt_limit=agent.excerpt_characters, scope=scope, waiting=waiting
         )
+        self._search.times = 1 if agent.model.reads_history else QUOTED_FROM
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)

@@ -173,7 +173,8 @@ class SearchTool:
     """Searches for one question: gives the model numbered passages above its threshold, and keeps what was found.
 
     The *scope* is what may be searched; without one, all that was picked. What was asked *earlier* helps where a query
-    does not stand alone; who *knows_earlier* is given what is relevant to both. The `results` are of the newest search.
+    does not stand alone; who *knows_earlier* is given what is relevant to both. The `results` are of the newest search,
+    which finds so many *times* what was asked for.
     """
 
     retriever: Retriever
@@ -185,6 +186,7 @@ class SearchTool:
     knows_earlier: bool = False
     scope: Scope | None = None
     waiting: Waiting = field(default_factory=Waiting)
+    times: int = 1
     searches: int = 0
     completed: int = 0
     lexical_only: bool = False
@@ -204,7 +206,7 @@ class SearchTool:
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
         query = query[:QUESTION_LIMIT]
-        limit = max(1, min(top_k or asked.top_k, asked.top_k))
+        limit = max(1, min(top_k or asked.top_k, asked.top_k)) * self.times
         self.searches += 1
         try:
             result = await self.retriever.search(
