@@ -24,10 +24,10 @@ from adapters.extractive.quotes import (
 )
 from adapters.extractive.units import units
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import is_small_talk, reply_to
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
-from core.messages import GREETING, QUOTES_ONLY
+from core.messages import QUOTES_ONLY
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 
@@ -47,6 +47,7 @@ class ExtractiveModel:
     """Quotes the sentences that fit best, each with its mark; writes nothing of its own about the documents."""
 
     reads_history = False
+    only_quotes = True
     most_tokens = 0
     context_tokens = None
 
@@ -75,7 +76,7 @@ class ExtractiveModel:
         if selection is not None:
             return await self._from_selection(*selection)
         if results is None:
-            return [GREETING]
+            return [reply_to(question)]
         asked = Asked(question)
         sources = [
             Source(each["number"], each["score"], each["title"], each["section"], tuple(units(each["text"])), rank)

@@ -1,4 +1,4 @@
-"""Chooses the units that fit a question best, and quotes them with what they need to be understood, in a readable order."""
+"""Chooses the units that fit a question best, and quotes them in order, with what they need to be understood."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.answering.dialect import MARKDOWN
 from core.answering.markup import read
 from core.documents.excerpt import stems
 
-CHARACTERS = 840  # beside tables, code and marks: about as much as fits a phone's screen
+CHARACTERS = 800  # beside tables, code and marks: about as much as fits a phone's screen
 WHOLE = 450  # a passage with no more than this beside tables and code is quoted whole
 GOES_ON = 450  # what is quoted of another, from where it begins to answer
 PARAGRAPH = 320  # a paragraph up to this length is quoted whole, since its sentences explain one another
@@ -49,22 +49,28 @@ _ASKS_HOW = re.compile(
     r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b"
     r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|doesn'?t|won'?t|can'?t|cannot)\b"
 )
-_ASKS_VALUE = re.compile(r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus|difference)\b")
+_ASKS_VALUE = re.compile(
+    r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus"
+    r"|difference)\b"
+)
 _ASIDE = re.compile(  # sections that tell of the page, or lead elsewhere, and hold no answer
-    r"\b(?:(?:learning )?(?:objectives?|outcomes?|goals)|next (?:steps?|lessons?|modules?)|(?:table of )?contents|what'?s next"
+    r"\b(?:(?:learning )?(?:objectives?|outcomes?|goals)|next (?:steps?|lessons?|modules?)|(?:table of )?contents"
     r"|(?:additional|related|further|more|external) (?:resources?|readings?|links|information|content)|further reading"
-    r"|related|references|resources|see also|quick navigation|navigation|check your understanding|quiz|knowledge check"
-    r"|extension ideas|self.assessment|getting more help|purchase links)\b"
+    r"|what'?s next|related|references|resources|see also|quick navigation|navigation|check your understanding|quiz"
+    r"|knowledge check|extension ideas|self.assessment|getting more help|purchase links)\b"
 )
 _ILLUSTRATES = re.compile(
     r"\b(?:examples?|worked|exercises?|demonstration|analogy|mistakes?|pitfalls?|misconceptions?|challenges?|validation"
     r"|visual explanation|diagrams?|assessments?|rubric|prerequisites)\b"
 )
-_NEWS = re.compile(r"\b(?:changes|changelog|release|releases|new features|what's new|known issues|improvements since|timeline)\b")
+_NEWS = re.compile(
+    r"\b(?:changes|changelog|releases?|new features|what's new|known issues|improvements since|timeline)\b"
+)
 _TELLS_OF_PAGE = re.compile(
-    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) |this (?:lesson|module|tutorial|section|chapter"
-    r"|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)|\*{0,2}content coming soon|coming soon|\*{0,2}related\*{0,2}:"
-    r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:|if you (?:have not|haven't) )",
+    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) "
+    r"|this (?:lesson|module|tutorial|section|chapter|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)"
+    r"|\*{0,2}(?:content )?coming soon|\*{0,2}related\*{0,2}:|if you (?:have not|haven't) "
+    r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:)",
     re.IGNORECASE,
 )
 
@@ -126,11 +132,7 @@ class ScoredUnit:
 def candidates(asked: Asked, sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
     """Return the units worth scoring, of sections that are about something."""
     return [
-        (source, unit)
-        for source in sources
-        if not is_aside(asked, source)
-        for unit in source.units
-        if can_answer(unit)
+        (source, unit) for source in sources if not is_aside(asked, source) for unit in source.units if can_answer(unit)
     ]
 
 
@@ -145,7 +147,13 @@ def can_answer(unit: Unit) -> bool:
     if not unit.is_prose:
         return True
     is_long = len(unit.text.split()) > (0 if unit.label else FEWEST_WORDS)
-    return is_long and not unit.is_label and not unit.is_link and not unit.text.rstrip("*_ ").endswith("?") and not _TELLS_OF_PAGE.match(unit.text)
+    return (
+        is_long
+        and not unit.is_label
+        and not unit.is_link
+        and not unit.text.rstrip("*_ ").endswith("?")
+        and not _TELLS_OF_PAGE.match(unit.text)
+    )
 
 
 def in_context(source: Source, unit: Unit) -> str:
@@ -164,7 +172,9 @@ def word_fit(wanted: frozenset[str], text: str, found_in: Counter[str] | None = 
     """Return the share of the wanted words that a text holds; rare ones count more."""
     if not wanted:
         return 0.0
-    weights = {word: log((size + 1) / ((found_in or {}).get(word, 0) + 0.5)) + 0.2 if found_in else 1.0 for word in wanted}
+    weights = {
+        word: log((size + 1) / ((found_in or {}).get(word, 0) + 0.5)) + 0.2 if found_in else 1.0 for word in wanted
+    }
     held = set(stems(text))
     return sum(weight for word, weight in weights.items() if word in held) / sum(weights.values())
 
@@ -279,7 +289,11 @@ def _understood(asked: Asked, source: Source, unit: Unit, room: int) -> set[int]
         first = source.units[min(found)]
         if first.points_back and first.place and source.units[first.place - 1].is_prose:
             found.add(first.place - 1)
-        while (at := min(found)) and source.units[at - 1].announces and source.units[at - 1].block != source.units[at].block:
+        while (
+            (at := min(found))
+            and source.units[at - 1].announces
+            and source.units[at - 1].block != source.units[at].block
+        ):
             found.add(at - 1)
         found = _going_on(asked, source, found, min(room, GOES_ON))
     while len(found) > 1 and (last := source.units[max(found)]).announces and last.place != unit.place:
@@ -288,7 +302,7 @@ def _understood(asked: Asked, source: Source, unit: Unit, room: int) -> set[int]
 
 
 def _going_on(asked: Asked, source: Source, found: set[int], room: int) -> set[int]:
-    """Add the blocks that follow as long as there is room; what was announced, and code for who asks how, in any case."""
+    """Add the blocks that follow while there is room; what was announced, and code for who asks how, in any case."""
     while (at := max(found) + 1) < len(source.units):
         before, following = source.units[at - 1], _around(source, source.units[at], LIST)
         is_due = before.announces or (asked.asks_how and source.units[at].kind is Kind.CODE)

@@ -77,7 +77,9 @@ class Unit:
     def is_link(self) -> bool:
         """Whether it leads elsewhere and says little beside that."""
         beside = len(_WORD.findall(_LINK.sub("", self.text)))
-        return bool(_LINK.search(self.text)) and beside < (MOST_BEHIND_LINK if _LINK.match(self.text) else FEWEST_BESIDE_LINK)
+        return bool(_LINK.search(self.text)) and beside < (
+            MOST_BEHIND_LINK if _LINK.match(self.text) else FEWEST_BESIDE_LINK
+        )
 
 
 def units(text: str) -> list[Unit]:
@@ -99,21 +101,19 @@ def _blocks(text: str) -> Iterator[tuple[Kind, list[str]]]:
     """Yield the blocks of a text with their lines; what follows an item line by line belongs to its list."""
     kind, block, fence = Kind.SENTENCE, list[str](), ""
     for line in text.splitlines():
-        opened = _FENCE.match(line)
+        marks = _FENCE.match(line)
         if fence:
             block.append(line)
-            if opened and opened[1].startswith(fence) and line.strip() == opened[1]:
+            if marks and marks[1].startswith(fence) and line.strip() == marks[1]:
                 yield kind, block
-                kind, block, fence = Kind.SENTENCE, [], ""
+                block, fence = [], ""
             continue
-        now = _kind_of(line, kind if block else None)
-        if opened or not line.strip() or (block and now is not kind):
-            if block:
-                yield kind, block
+        now = Kind.CODE if marks else _kind_of(line, kind if block else None)
+        if block and (not line.strip() or now is not kind):
+            yield kind, block
             block = []
-        if opened:
-            kind, block, fence = Kind.CODE, [line], opened[1]
-        elif line.strip():
+        fence = marks[1] if marks else ""
+        if line.strip():
             kind = now
             block.append(line)
     if block:

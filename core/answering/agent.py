@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
-from hashlib import sha256
 from math import ceil, inf
 
+from core.answering.about import about_itself
 from core.answering.citations import Footnotes, Sources, selected_text
 from core.answering.context import (
     BYTES_PER_TOKEN,
@@ -25,11 +24,12 @@ from core.answering.context import (
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, REPAIR
+from core.answering.smalltalk import is_small_talk
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
-from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
+from core.answering.verdict import AnswerDraft, Verdict, answer_id, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
-from core.messages import EXPIRED, FAILED, TOO_LONG, busy_model
+from core.messages import EXPIRED, FAILED, TOO_LONG, Practices, busy_model
 from core.model import (
     Answer,
     Awaited,
@@ -69,7 +69,6 @@ MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 MOST_REFUSALS = 3  # of prompts that are too long
 MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
 WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
-QUOTED_FROM = 2  # times the passages that were asked for: who only quotes needs the sentence, and pays for none
 FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
 
 
@@ -87,6 +86,7 @@ class Agent:
     observer: Observer = unobserved
     limits: Limits = Limits()
     prices: Prices | None = None
+    practices: Practices = Practices()
     tools: Callable[[Question, Sources], Sequence[Tool]] | None = None
     bytes_per_token: float = BYTES_PER_TOKEN
 
@@ -141,11 +141,6 @@ class Agent:
             prompts = min(prompts, len(before) * self.model.context_tokens)
         return Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
 
-    @property
-    def excerpt_characters(self) -> int:
-        """The most characters of a passage that the model is given: all of it, where it only quotes."""
-        return self.limits.excerpt_characters if self.model.reads_history else sys.maxsize
-
     def cost(self, usage: Usage) -> Cost:
         """Return what tokens count for in budgets, without the question itself."""
         money = self.prices.cost(usage) if self.prices else 0.0
@@ -192,10 +187,10 @@ class Run:
         self._sources = sources = Sources() if selection is None else selected_text(selection)
         is_talk = is_small_talk(question.text) and not question.attachments
         self._is_free = selection is not None or is_talk  # whether no search is needed
+        characters = None if agent.model.only_quotes else limits.excerpt_characters
         self._search = SearchTool(
-            agent.retriever, question, sources, excerpt_limit=agent.excerpt_characters, scope=scope, waiting=waiting
+            agent.retriever, question, sources, excerpt_limit=characters, scope=scope, waiting=waiting
         )
-        self._search.times = 1 if agent.model.reads_history else QUOTED_FROM
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
@@ -209,18 +204,21 @@ class Run:
         self._first_token_ms = self._generation_ms = 0.0
         self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
+        self._told: Verdict | None = None  # what the bot says of itself
         self.is_finished = False
         costs = agent.model.most_tokens > 0
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs)
 
     async def attempts(self) -> AsyncGenerator[Progress, None]:
         """Search, and ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
-        if not self._is_free:
+        self._told = await about_itself(self._question, self._search, self._agent.practices)
+        if not (self._told or self._is_free):
             async for item in self._search_first():
                 yield item
-        async with aclosing(self._rounds()) as rounds:
-            async for item in rounds:
-                yield item
+        if not self._told:
+            async with aclosing(self._rounds()) as rounds:
+                async for item in rounds:
+                    yield item
         self.is_finished = True
 
     async def _rounds(self) -> AsyncGenerator[Progress, None]:
@@ -376,7 +374,9 @@ class Run:
         """
         agent, question, has_grounds = self._agent, self._question, self._toolbox.has_grounds
         if self.is_finished:
-            verdict = judge(question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds)
+            verdict = self._told or judge(
+                question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds
+            )
         else:
             verdict = Verdict(Status.FAILED, failure) if failure else stopped(self._draft)
         if removed := self._draft.markup.notes.removed_urls:
@@ -401,8 +401,3 @@ class Run:
             generation_time_ms=round(self._generation_ms, 1),
             total_time_ms=round((agent.clock() - self._start) * 1000, 1),
         )
-
-
-def answer_id(question: Question) -> str:
-    """Return the name of the answer to a revision of a question, which every attempt gives it anew."""
-    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from core.answering.prompts import attached, opening, spoken
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import is_small_talk
 from core.documents.excerpt import stems
 from core.events import Observer, TokensUsed
 from core.model import ChatMessage, Conversation, MessageRef, ModelTurn, Prompt, Question, Usage

@@ -1,6 +1,6 @@
 """The text of an answer while the model writes it, and how it ended.
 
-That, and what needs no search, is decided in code; no prompt can talk it out of this.
+That is decided in code; no prompt can talk it out of this.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from itertools import chain
 
 from core.answering.citations import Footnotes, Sources
 from core.answering.claims import FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
 from core.answering.markup import MarkupReader, cited, read
 from core.answering.nodes import inert, visible
+from core.answering.smalltalk import reply_to
 from core.answering.tools import SearchTool
 from core.documents.excerpt import sentences
 from core.messages import (
     AWAITED,
     CUT,
     FAILED,
-    GREETING,
     LEXICAL_ONLY,
     NO_DOCUMENTS,
     NOTHING_DONE,
@@ -202,7 +203,7 @@ def _remarks(draft: AnswerDraft, search: SearchTool) -> Sequence[Block]:
 def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> Verdict:
     """Say why there is no answer; small talk needs none from the documents."""
     if is_free and not search.searches:
-        return Verdict(Status.ANSWERED, GREETING)
+        return Verdict(Status.ANSWERED, reply_to(question.text))
     if not search.has_documents:
         return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
@@ -232,64 +233,6 @@ def _remark(sentence: str) -> Block:
     return Block(Paragraph((Emphasis((Text(sentence),)),)))
 
 
-def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ...]:
-    """Return an answer with a footnote behind each paragraph and item for the passages that hold its sentences."""
-    return tuple(_noted(block, notes) if isinstance(block.leaf, Paragraph) else block for block in blocks)
-
-
-def is_founded(blocks: Sequence[Block], evidence: Evidence) -> bool:
-    """Return whether at least half of what an answer says is held by the passages."""
-    found = [evidence.holds(each, FOUNDED) for each in statements(blocks) if each.is_checkable]
-    return sum(found) * 2 >= len(found)
-
-
-def unsupported(blocks: Sequence[Block], evidence: Evidence) -> list[str]:
-    """Return the sentences of an answer that no passage holds."""
-    return [each.text for each in statements(blocks) if not evidence.holds(each, SAID)]
-
-
-def statements(blocks: Sequence[Block]) -> Iterator[Statement]:
-    """Yield what an answer says, sentence by sentence; headings, tables and code are not judged."""
-    for block in blocks:
-        if isinstance(block.leaf, Paragraph):
-            text = visible(block.leaf.children).replace(NOTE, "")
-            yield from map(Statement, sentences(text))
-
-
-def _noted(block: Block, notes: Footnotes) -> Block:
-    evidence, known = notes.sources.evidence, notes.sources.citations
-    best = (evidence.best(each, known) for each in statements((block,)) if each.is_checkable)
-    numbers = dict.fromkeys(
-        number for number, found in best if found.is_compared and found.is_exact and found.share >= KEPT
-    )
-    marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))
-    assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else comes here
-    children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
-    return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
-
-
-# Each line below is one alternative of the pattern; breaking it would hide that.
-# ruff: noqa: E501
-_GREETING = r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day|night)|hallo|hola|salut|bonjour|ciao|namaste|salam|moin|guten (?:morgen|tag|abend)|buenos d[ií]as)"
-_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|your help|the help|helping)){0,3}|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
-_FAREWELL = r"(?:bye+|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|cya|later|take care|have a (?:nice|good|great) (?:day|evening|weekend|one)|tsch[uü]ss|ad[ií]os|au revoir)"
-_PRAISE = r"(?:(?:that(?:'s| is| was)|this is|it(?:'s| is)|you(?:'re| are)) (?:very |so |really )?(?:great|good|nice|helpful|perfect|awesome|cool|amazing|clear|the best)|(?:great|good|nice|perfect|awesome|cool|amazing|wonderful|excellent|lol|haha+|wow|ok(?:ay)?|got it|i see|understood|makes sense|no problem|you'?re welcome|never ?mind|sorry)(?: (?:job|work|answer|one))?)"
-_WELLBEING = r"(?:how are (?:you|u)(?: (?:doing|today))*|how(?:'s| is) it going|what'?s up|sup|how do you do|are you (?:there|ok|okay|alive|awake|online|working))"
-_ABOUT_BOT = r"(?:(?:who|what) are (?:you|u)|what(?:'s| is) your name|what can (?:you|u) do(?: for me)?|what do you do|how (?:do|can) (?:i|we) use (?:you|this bot)|how do you work|are you (?:a |an )?(?:bot|robot|human|ai|real|person|chatgpt|gpt)|who (?:made|built|created) you|can you help(?: me)?|introduce yourself|tell me about yourself|help(?: me)?)"
-_FILLER = r"(?:there|all|everyone|everybody|team|folks|friend|bot|footnote|again|please|and|so|well|oh|ah|hmm+|to you|mate|buddy)"
-_PIECE = rf"(?:{_GREETING}|{_THANKS}|{_FAREWELL}|{_PRAISE}|{_WELLBEING}|{_ABOUT_BOT}|{_FILLER})"
-_LONGEST = 100  # characters; small talk is short, and a bound keeps the pattern quick on hostile text
-_SMALL_TALK = re.compile(rf"(?:{_PIECE}(?:\s+|\Z))+")
-_NO_WORDS = re.compile(r"[\W_]+")
-_PUNCTUATION = re.compile(r"[^\w'\s]+")
-
-
-def is_small_talk(text: str) -> bool:
-    """Return whether *text* is nothing but greetings, thanks and questions about the bot itself.
-
-    Strict on purpose: one other word makes it a question, which then has to be answered from the documents.
-    """
-    if _NO_WORDS.fullmatch(text):
-        return not any(mark in text for mark in "?？")
-    plain = " ".join(_PUNCTUATION.sub(" ", text.casefold().replace("\u2019", "'")).split())
-    return len(plain) <= _LONGEST and bool(_SMALL_TALK.fullmatch(plain))
+def answer_id(question: Question) -> str:
+    """Return the name of the answer to a revision of a question, which every attempt gives it anew."""
+    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import is_small_talk
 from tests.portion import examples
 
 
