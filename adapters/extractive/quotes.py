@@ -146,6 +146,8 @@ def can_answer(unit: Unit) -> bool:
     """Return whether a unit says something by itself; who asks does not answer."""
     if not unit.is_prose:
         return True
+    if len(unit.text) > CHARACTERS:
+        return False
     is_long = len(unit.text.split()) > (0 if unit.label else FEWEST_WORDS)
     return (
         is_long
@@ -296,8 +298,11 @@ def _understood(asked: Asked, source: Source, unit: Unit, room: int) -> set[int]
         ):
             found.add(at - 1)
         found = _going_on(asked, source, found, min(room, GOES_ON))
-    while len(found) > 1 and (last := source.units[max(found)]).announces and last.place != unit.place:
-        found.remove(last.place)  # it announces what is not quoted
+    while len(found) > 1 and (_length(source, found) > room or source.units[max(found)].announces):
+        last = max(found)  # there is no room for it, or it announces what is not quoted
+        if last == unit.place and _length(source, found) <= room:
+            break
+        found.remove(last if last != unit.place else min(found))
     return found
 
 
@@ -344,12 +349,14 @@ def _paragraph(source: Source, places: set[int]) -> str:
     for number, unit in enumerate(chosen):
         before = chosen[number - 1] if number else None
         after = chosen[number + 1] if number + 1 < len(chosen) else None
-        goes_on = before is not None and before.block == unit.block
+        goes_on = before is not None and before.block == unit.block and (unit.marker or before.place + 1 == unit.place)
         if unit.marker and len(chosen) > 1:
             written += f"\n{unit.marker} " if goes_on or (before and before.announces) else f"\n\n{unit.marker} "
         else:
             written += " " if goes_on else "\n\n"
         written += MARKDOWN.write(read(unit.text, Quoted()))
-        if after is None or (unit.is_prose and after.block != unit.block and not unit.announces):
+        if after is None or (
+            unit.is_prose and (after.block != unit.block or after.place != unit.place + 1) and not unit.announces
+        ):
             written += f" [{source.number}]" if unit.is_prose else f"\n\n[{source.number}]"
     return written.strip()

@@ -75,11 +75,10 @@ class Unit:
 
     @property
     def is_link(self) -> bool:
-        """Whether it leads elsewhere and says little beside that."""
+        """Whether it leads elsewhere, or is a name, and says little beside that."""
         beside = len(_WORD.findall(_LINK.sub("", self.text)))
-        return bool(_LINK.search(self.text)) and beside < (
-            MOST_BEHIND_LINK if _LINK.match(self.text) else FEWEST_BESIDE_LINK
-        )
+        fewest = MOST_BEHIND_LINK if _LINK.match(self.text) else FEWEST_BESIDE_LINK
+        return bool(_ONLY_MARKUP.fullmatch(self.text) or (_LINK.search(self.text) and beside < fewest))
 
 
 def units(text: str) -> list[Unit]:
@@ -136,14 +135,14 @@ def _whole(kind: Kind, lines: list[str]) -> list[Unit]:
 
 
 def _prose(kind: Kind, block: str) -> Iterator[Unit]:
-    """Yield the sentences, or items whole; wrapped lines are joined; headings and bare links are left out."""
+    """Yield the sentences, or items whole; wrapped lines are joined; headings are left out."""
     for part in _items(block) if kind is Kind.ITEM else sentences(block):
         if _HEADING.match(part):
             continue
         marker = _ITEM.match(part)
         text = _balanced(" ".join(_MARKER.sub("", part, count=1).split()))
         text = _DEFINED.sub(": ", text, count=1) if text.startswith(("**", "__", "`")) else text
-        if text and not _ONLY_MARKUP.fullmatch(text):
+        if text:
             yield Unit(text, 0, kind, marker=marker[0].rstrip() if marker else "")
 
 
