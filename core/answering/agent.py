@@ -183,14 +183,13 @@ class Run:
         self._agent = agent
         self._question = question
         self._waiting = waiting
-        selection, limits = question.selection, agent.limits
-        self._sources = sources = Sources() if selection is None else selected_text(selection)
+        selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
+        sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
         is_talk = is_small_talk(question.text) and not question.attachments
         self._is_free = selection is not None or is_talk  # whether no search is needed
-        characters = None if agent.model.only_quotes else limits.excerpt_characters
-        self._search = SearchTool(
-            agent.retriever, question, sources, excerpt_limit=characters, scope=scope, waiting=waiting
-        )
+        most = None if only_quotes else limits.excerpt_characters
+        self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
+        self._sources = sources
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)

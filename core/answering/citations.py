@@ -57,6 +57,7 @@ class Sources:
     keeps_numbers: ClassVar[bool] = False
     are_quoted: ClassVar[bool] = False
     may_tell_deeds: bool = False  # whether something was done, as a tool has said, or these are not a model's words
+    are_checked: bool = True  # whether what is said of them is held against them, which quotes need not be
     may_name_all: ClassVar[bool] = False  # whether any address may be written
 
     def add(self, found: Hit | Citation) -> int:
@@ -70,7 +71,7 @@ class Sources:
         else:
             text, titles = "", ()
         number = self._numbers.setdefault(found.url, len(self._numbers) + 1)
-        if text:
+        if text and self.are_checked:
             self.evidence.add(number, "\n".join((*titles, text)))
         known = self.citations.get(number)
         if known is None or found.relevance_score > known.relevance_score:

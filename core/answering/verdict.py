@@ -175,7 +175,8 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
         return _judge_selection(question, draft, search)
     if draft.is_refusal:
         return _judge_refusal(question, search, is_free=is_free)
-    if (is_free or has_grounds) and not is_blank:
+    is_quoted = citations and not notes.sources.are_checked
+    if (is_free or has_grounds or is_quoted) and not is_blank:
         return _answered(draft.blocks, citations, _remarks(draft, search))
     blocks = draft.blocks
     if not citations and notes.sources.evidence.compares(draft.text):
@@ -231,6 +232,42 @@ def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool)
 
 def _remark(sentence: str) -> Block:
     return Block(Paragraph((Emphasis((Text(sentence),)),)))
+
+
+def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ...]:
+    """Return an answer with a footnote behind each paragraph and item for the passages that hold its sentences."""
+    return tuple(_noted(block, notes) if isinstance(block.leaf, Paragraph) else block for block in blocks)
+
+
+def is_founded(blocks: Sequence[Block], evidence: Evidence) -> bool:
+    """Return whether at least half of what an answer says is held by the passages."""
+    found = [evidence.holds(each, FOUNDED) for each in statements(blocks) if each.is_checkable]
+    return sum(found) * 2 >= len(found)
+
+
+def unsupported(blocks: Sequence[Block], evidence: Evidence) -> list[str]:
+    """Return the sentences of an answer that no passage holds."""
+    return [each.text for each in statements(blocks) if not evidence.holds(each, SAID)]
+
+
+def statements(blocks: Sequence[Block]) -> Iterator[Statement]:
+    """Yield what an answer says, sentence by sentence; headings, tables and code are not judged."""
+    for block in blocks:
+        if isinstance(block.leaf, Paragraph):
+            text = visible(block.leaf.children).replace(NOTE, "")
+            yield from map(Statement, sentences(text))
+
+
+def _noted(block: Block, notes: Footnotes) -> Block:
+    evidence, known = notes.sources.evidence, notes.sources.citations
+    best = (evidence.best(each, known) for each in statements((block,)) if each.is_checkable)
+    numbers = dict.fromkeys(
+        number for number, found in best if found.is_compared and found.is_exact and found.share >= KEPT
+    )
+    marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))
+    assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else comes here
+    children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
+    return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
 
 
 def answer_id(question: Question) -> str:
