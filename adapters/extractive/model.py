@@ -10,7 +10,7 @@ from operator import mul
 from typing import Any
 
 from adapters.extractive.quotes import (
-    Asked,
+    AskedWords,
     ScoredUnit,
     Source,
     candidates,
@@ -77,7 +77,7 @@ class ExtractiveModel:
             return await self._from_selection(*selection)
         if results is None:
             return [reply_to(question)]
-        asked = Asked(question)
+        asked = AskedWords(question)
         sources = [
             Source(each["number"], each["score"], each["title"], each["section"], tuple(units(each["text"])), rank)
             for rank, each in enumerate(results)
@@ -91,7 +91,7 @@ class ExtractiveModel:
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
-        asked = Asked(question)
+        asked = AskedWords(question)
         scored = await self._scored(asked, [Source(1, 1.0, "", "", tuple(units(text)))])
         cosines = await self._cosines(question, [item.unit.text for item in scored])
         calibration = self.embedder.calibration
@@ -102,7 +102,7 @@ class ExtractiveModel:
         ]
         return compose(asked, choose(asked, relevant)) or [NOT_IN_SELECTION]
 
-    async def _scored(self, asked: Asked, sources: Sequence[Source]) -> list[ScoredUnit]:
+    async def _scored(self, asked: AskedWords, sources: Sequence[Source]) -> list[ScoredUnit]:
         """Score the units by meaning and words; of many, only those that words alone make likely."""
         found = candidates(asked, sources)
         held = rarities(in_context(*each) for each in found)

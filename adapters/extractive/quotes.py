@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
 
-from adapters.extractive.units import Kind, Unit
+from adapters.extractive.units import Unit, UnitKind
 from core.answering.citations import Quoted
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import read
@@ -76,7 +76,7 @@ _TELLS_OF_PAGE = re.compile(
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedWords:
     """A question, and what can be told from its words."""
 
     text: str
@@ -129,14 +129,14 @@ class ScoredUnit:
     score: float
 
 
-def candidates(asked: Asked, sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
+def candidates(asked: AskedWords, sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
     """Return the units worth scoring, of sections that are about something."""
     return [
         (source, unit) for source in sources if not is_aside(asked, source) for unit in source.units if can_answer(unit)
     ]
 
 
-def is_aside(asked: Asked, source: Source) -> bool:
+def is_aside(asked: AskedWords, source: Source) -> bool:
     """Return whether a section only tells of its page or leads elsewhere, and nobody asks for just that."""
     found = _ASIDE.search(source.name.casefold())
     return bool(found) and not set(stems(found[0])) & asked.words
@@ -181,13 +181,13 @@ def word_fit(wanted: frozenset[str], text: str, found_in: Counter[str] | None = 
     return sum(weight for word, weight in weights.items() if word in held) / sum(weights.values())
 
 
-def fit(asked: Asked, source: Source, unit: Unit, held: Counter[str], size: int) -> float:
+def fit(asked: AskedWords, source: Source, unit: Unit, held: Counter[str], size: int) -> float:
     """Return the share of the question's words that a unit holds; what stands only above it counts half."""
     texts = (unit.text, in_context(source, unit))
     return sum(word_fit(asked.words, text, held, size) for text in texts) / 2
 
 
-def standing(asked: Asked, source: Source, unit: Unit) -> float:
+def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
     """Return how well a unit stands as an answer by what it is, about 1.
 
     Relevant passages count more; words that point at nothing and headlines without a sentence count less; a sentence
@@ -196,12 +196,12 @@ def standing(asked: Asked, source: Source, unit: Unit) -> float:
     weight = (0.5 + source.score / 2) * LATER**source.rank
     if unit.points_back and unit.place == 0:
         weight *= DANGLING
-    if unit.kind is Kind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
+    if unit.kind is UnitKind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
         weight *= HEADLINE
     if unit.announces and unit is source.units[-1]:
         weight *= DANGLING
     if not unit.is_prose:
-        is_wanted = asked.asks_how if unit.kind is Kind.CODE else asked.asks_value
+        is_wanted = asked.asks_how if unit.kind is UnitKind.CODE else asked.asks_value
         weight *= WANTED if is_wanted else NO_DEFINITION if asked.topic else UNWANTED
     above = f"{source.title} › {source.section}".casefold()
     for kind, less in ((_ILLUSTRATES, EXAMPLE), (_NEWS, NEWS)):
@@ -211,7 +211,7 @@ def standing(asked: Asked, source: Source, unit: Unit) -> float:
     return weight * _defining(asked, unit)
 
 
-def _defining(asked: Asked, unit: Unit) -> float:
+def _defining(asked: AskedWords, unit: Unit) -> float:
     said = _DEFINES.match(unit.text.casefold()) if asked.topic and unit.is_prose else None
     if not said:
         return 1.0
@@ -221,12 +221,12 @@ def _defining(asked: Asked, unit: Unit) -> float:
     return NEARLY_DEFINITION if words and (words < asked.topic or asked.topic < words) else 1.0
 
 
-def defines(asked: Asked, unit: Unit) -> bool:
+def defines(asked: AskedWords, unit: Unit) -> bool:
     """Return whether a unit is an entry that says in itself what the thing asked for is."""
     return unit.text.startswith(("**", "__", "`")) and _defining(asked, unit) == DEFINITION
 
 
-def choose(asked: Asked, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
     chosen: list[ScoredUnit] = []
     missing = set(asked.words)
@@ -258,7 +258,7 @@ class _Quotation:
         return sum(len(unit.text) for unit in self.source.units if unit.place in self.places and unit.is_prose)
 
 
-def compose(asked: Asked, chosen: Sequence[ScoredUnit]) -> list[str]:
+def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
     """Write the quotes as paragraphs, best passage first, each in its passage's order with its mark.
 
     Several passages of one section have the same mark.
@@ -276,7 +276,7 @@ def compose(asked: Asked, chosen: Sequence[ScoredUnit]) -> list[str]:
     return [_paragraph(each.source, each.places) for each in kept.values()]
 
 
-def _understood(asked: Asked, source: Source, unit: Unit, room: int) -> set[int]:
+def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set[int]:
     """Return the places of a unit and of what it needs: the rest of its paragraph or list, and what announces it.
 
     A short passage is quoted whole, and of a long one what goes on from there, as far as a short answer has room.
@@ -306,11 +306,11 @@ def _understood(asked: Asked, source: Source, unit: Unit, room: int) -> set[int]
     return found
 
 
-def _going_on(asked: Asked, source: Source, found: set[int], room: int) -> set[int]:
+def _going_on(asked: AskedWords, source: Source, found: set[int], room: int) -> set[int]:
     """Add the blocks that follow while there is room; what was announced, and code for who asks how, in any case."""
     while (at := max(found) + 1) < len(source.units):
         before, following = source.units[at - 1], _around(source, source.units[at], LIST)
-        is_due = before.announces or (asked.asks_how and source.units[at].kind is Kind.CODE)
+        is_due = before.announces or (asked.asks_how and source.units[at].kind is UnitKind.CODE)
         more = {place for place in following if place >= at and not _TELLS_OF_PAGE.match(source.units[place].text)}
         if not more or not (is_due or _length(source, found | more) <= room):
             break
@@ -326,10 +326,10 @@ def _length(source: Source, places: set[int]) -> int:
 def _around(source: Source, unit: Unit, room: int) -> set[int]:
     """Return a unit's whole paragraph, list or code where that is short, and else what of it has room from there on."""
     block = [each for each in source.units if each.block == unit.block]
-    most = PARAGRAPH if unit.kind is Kind.SENTENCE else room
+    most = PARAGRAPH if unit.kind is UnitKind.SENTENCE else room
     if not unit.is_prose or sum(len(each.text) for each in block) <= most:
         return {each.place for each in block}
-    if unit.kind is Kind.SENTENCE:
+    if unit.kind is UnitKind.SENTENCE:
         return {unit.place}
     found, length = {unit.place}, len(unit.text)
     for each in block:

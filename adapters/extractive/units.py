@@ -29,7 +29,7 @@ MOST_BEHIND_LINK = 12  # words behind a link that only describe it
 LONGEST_LABEL = 80
 
 
-class Kind(Enum):
+class UnitKind(Enum):
     """What a unit is."""
 
     SENTENCE = "sentence"
@@ -48,7 +48,7 @@ class Unit:
 
     text: str
     place: int
-    kind: Kind
+    kind: UnitKind
     block: int = 0
     marker: str = ""
     label: str = ""
@@ -56,12 +56,12 @@ class Unit:
     @property
     def is_prose(self) -> bool:
         """Whether it is made of words, and not of code or a table."""
-        return self.kind in (Kind.SENTENCE, Kind.ITEM)
+        return self.kind in (UnitKind.SENTENCE, UnitKind.ITEM)
 
     @property
     def points_back(self) -> bool:
         """Whether it points back to what was said before it."""
-        return self.kind is Kind.SENTENCE and bool(_POINTS_BACK.match(self.text))
+        return self.kind is UnitKind.SENTENCE and bool(_POINTS_BACK.match(self.text))
 
     @property
     def announces(self) -> bool:
@@ -86,19 +86,19 @@ def units(text: str) -> list[Unit]:
     found: list[Unit] = []
     label = ""
     for block, (kind, lines) in enumerate(_blocks(text)):
-        parts = _whole(kind, lines) if kind in (Kind.TABLE, Kind.CODE) else _prose(kind, "\n".join(lines))
+        parts = _whole(kind, lines) if kind in (UnitKind.TABLE, UnitKind.CODE) else _prose(kind, "\n".join(lines))
         parts = [replace(unit, place=len(found) + at, block=block, label=label) for at, unit in enumerate(parts)]
         found += parts
         if parts and parts[-1].announces:
             label = parts[-1].text
-        elif kind is not Kind.CODE:
+        elif kind is not UnitKind.CODE:
             label = ""
     return found
 
 
-def _blocks(text: str) -> Iterator[tuple[Kind, list[str]]]:
+def _blocks(text: str) -> Iterator[tuple[UnitKind, list[str]]]:
     """Yield the blocks of a text with their lines; what follows an item line by line belongs to its list."""
-    kind, block, fence = Kind.SENTENCE, list[str](), ""
+    kind, block, fence = UnitKind.SENTENCE, list[str](), ""
     for line in text.splitlines():
         marks = _FENCE.match(line)
         if fence:
@@ -107,7 +107,7 @@ def _blocks(text: str) -> Iterator[tuple[Kind, list[str]]]:
                 yield kind, block
                 block, fence = [], ""
             continue
-        now = Kind.CODE if marks else _kind_of(line, kind if block else None)
+        now = UnitKind.CODE if marks else _kind_of(line, kind if block else None)
         if block and (not line.strip() or now is not kind):
             yield kind, block
             block = []
@@ -119,24 +119,24 @@ def _blocks(text: str) -> Iterator[tuple[Kind, list[str]]]:
         yield kind, block
 
 
-def _kind_of(line: str, before: Kind | None) -> Kind:
+def _kind_of(line: str, before: UnitKind | None) -> UnitKind:
     if line.lstrip().startswith("|"):
-        return Kind.TABLE
+        return UnitKind.TABLE
     if _ITEM.match(line):
-        return Kind.ITEM
-    return Kind.ITEM if before is Kind.ITEM and line[:1] in " \t" else Kind.SENTENCE
+        return UnitKind.ITEM
+    return UnitKind.ITEM if before is UnitKind.ITEM and line[:1] in " \t" else UnitKind.SENTENCE
 
 
-def _whole(kind: Kind, lines: list[str]) -> list[Unit]:
+def _whole(kind: UnitKind, lines: list[str]) -> list[Unit]:
     """Return a table or code as one unit; code that does not end, or that is nothing, is none."""
-    if kind is Kind.CODE and not (len(lines) > 2 and _FENCE.match(lines[-1])):  # noqa: PLR2004 - between two fences
+    if kind is UnitKind.CODE and not (len(lines) > 2 and _FENCE.match(lines[-1])):  # noqa: PLR2004 - between two fences
         return []
     return [Unit(textwrap.dedent("\n".join(lines)), 0, kind)]
 
 
-def _prose(kind: Kind, block: str) -> Iterator[Unit]:
+def _prose(kind: UnitKind, block: str) -> Iterator[Unit]:
     """Yield the sentences, or items whole; wrapped lines are joined; headings are left out."""
-    for part in _items(block) if kind is Kind.ITEM else sentences(block):
+    for part in _items(block) if kind is UnitKind.ITEM else sentences(block):
         if _HEADING.match(part):
             continue
         marker = _ITEM.match(part)

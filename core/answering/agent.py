@@ -184,12 +184,12 @@ class Run:
         self._question = question
         self._waiting = waiting
         selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
-        sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
-        is_talk = is_small_talk(question.text) and not question.attachments
-        self._is_free = selection is not None or is_talk  # whether no search is needed
+        self._sources = sources = (
+            Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
+        )
+        self._is_free = selection is not None or (is_small_talk(question.text) and not question.attachments)
         most = None if only_quotes else limits.excerpt_characters
         self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
-        self._sources = sources
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
@@ -203,7 +203,7 @@ class Run:
         self._first_token_ms = self._generation_ms = 0.0
         self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
-        self._told: Verdict | None = None  # what the bot says of itself
+        self._told: Verdict | None = None
         self.is_finished = False
         costs = agent.model.most_tokens > 0
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs)
@@ -211,12 +211,9 @@ class Run:
     async def attempts(self) -> AsyncGenerator[Progress, None]:
         """Search, and ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
         self._told = await about_itself(self._question, self._search, self._agent.practices)
-        if not (self._told or self._is_free):
-            async for item in self._search_first():
-                yield item
-        if not self._told:
-            async with aclosing(self._rounds()) as rounds:
-                async for item in rounds:
+        for steps in () if self._told else (self._rounds,) if self._is_free else (self._search_first, self._rounds):
+            async with aclosing(steps()) as items:
+                async for item in items:
                     yield item
         self.is_finished = True
 
@@ -253,7 +250,7 @@ class Run:
         is_compared = self._sources.evidence.compares(self._draft.text)  # then the passages say where footnotes belong
         return bool(is_excused or is_compared or self._draft.markup.citations or self._draft.markup.is_blank)
 
-    async def _search_first(self) -> AsyncIterator[Progress]:
+    async def _search_first(self) -> AsyncGenerator[Progress, None]:
         """Search for the question itself, with what was asked before it where it does not stand alone."""
         text = self._question.text
         self._search.earlier = "" if stands_alone(text) else self._earlier
@@ -356,8 +353,7 @@ class Run:
         if (search.failed or search.lexical_only) and not was_troubled:
             yield SearchFailed()
         self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
-        records = self._toolbox.records
-        self._sources.may_tell_deeds = any(record.success and record.name != SEARCH for record in records)
+        self._sources.may_tell_deeds = any(each.success and each.name != SEARCH for each in self._toolbox.records)
         if is_ours:
             return
         wishes = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adapters.extractive import ExtractiveModel
 from adapters.extractive.model import NOTICE
-from adapters.extractive.quotes import CHARACTERS, Asked, ScoredUnit, Source, candidates, choose, compose
+from adapters.extractive.quotes import CHARACTERS, AskedWords, ScoredUnit, Source, candidates, choose, compose
 from adapters.extractive.units import units
 from core.answering.agent import Agent
 from core.messages import ABOUT_ME, NEEDS_CHAT_MODEL, THANKED
@@ -219,7 +219,7 @@ def test_whatever_was_found_is_quoted_word_for_word(
 
     And there is not more of it than people read, beside tables and code.
     """
-    asked = Asked("What do robots weld, and how?")
+    asked = AskedWords("What do robots weld, and how?")
     sources = [
         Source(1 if one_section else number, 0.9, "Robots", "Work", tuple(units(text)), number)
         for number, text in enumerate(passages, start=1)

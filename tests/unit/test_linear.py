@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from adapters.chat.dialect import heading
 from adapters.discord.dialect import DISCORD, DiscordRenderer
-from adapters.extractive.quotes import Asked, ScoredUnit, Source, compose, standing
+from adapters.extractive.quotes import AskedWords, ScoredUnit, Source, compose, standing
 from adapters.extractive.units import units
 from adapters.openai.calls import MOST_ARGUMENTS, begins_call, written_calls
 from adapters.openai.reading import Reading
@@ -102,7 +102,7 @@ def _calls(text: str) -> bytes:
 
 def _weighed(text: str) -> None:
     found = tuple(units(text))
-    asked, source = Asked("What is a robot?"), Source(1, 1.0, "", "", found)
+    asked, source = AskedWords("What is a robot?"), Source(1, 1.0, "", "", found)
     for unit in found:
         standing(asked, source, unit)
     compose(asked, [ScoredUnit(source, unit, 1.0) for unit in found[:3]])
