@@ -8,7 +8,6 @@ from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from math import ceil, inf
 
-from core.answering.about import about_itself
 from core.answering.citations import Footnotes, Sources, selected_text
 from core.answering.context import (
     BYTES_PER_TOKEN,
@@ -26,7 +25,7 @@ from core.answering.markup import MarkupReader
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, REPAIR
 from core.answering.smalltalk import is_small_talk
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
-from core.answering.verdict import AnswerDraft, Verdict, answer_id, judge, stopped
+from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
 from core.messages import EXPIRED, FAILED, TOO_LONG, Practices, busy_model

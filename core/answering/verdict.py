@@ -16,21 +16,26 @@ from core.answering.citations import Footnotes, Sources
 from core.answering.claims import FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
 from core.answering.markup import MarkupReader, cited, read
 from core.answering.nodes import inert, visible
-from core.answering.smalltalk import reply_to
+from core.answering.smalltalk import Matter, matter_of, reply_to, wants_writing
 from core.answering.tools import SearchTool
 from core.documents.excerpt import sentences
+from core.errors import RetrievalUnavailable
 from core.messages import (
     AWAITED,
     CUT,
     FAILED,
     LEXICAL_ONLY,
+    NEEDS_CHAT_MODEL,
     NO_DOCUMENTS,
     NOTHING_DONE,
     STOPPED,
     UNAVAILABLE,
+    Practices,
+    contents,
     no_context,
     not_in_selection,
     not_in_sources,
+    storage,
     unread_files,
 )
 from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
@@ -268,6 +273,28 @@ def _noted(block: Block, notes: Footnotes) -> Block:
     assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else comes here
     children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
     return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
+
+
+async def about_itself(question: Question, search: SearchTool, practices: Practices) -> Verdict | None:
+    """Return the answer to a question that no document and no model needs to answer; None for any other.
+
+    What can be asked is what may be searched; where nobody can tell what that is, the question goes the usual way.
+    """
+    if question.selection is not None:
+        is_beyond = search.only_quotes and wants_writing(question.text)
+        return Verdict(Status.NO_CONTEXT, NEEDS_CHAT_MODEL) if is_beyond else None
+    matter = None if question.attachments else matter_of(question.text)
+    if matter is Matter.PRIVACY:
+        return Verdict(Status.ANSWERED, storage(practices, question.message.thread.platform))
+    if matter is Matter.CONTENTS:
+        try:
+            outline = await search.retriever.outline(search.within())
+        except RetrievalUnavailable:
+            return None
+        if not outline.passages:
+            return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
+        return Verdict(Status.ANSWERED, blocks=read(contents(outline), Sources()))  # names are not ours
+    return None
 
 
 def answer_id(question: Question) -> str:
