@@ -27,7 +27,8 @@ from core.model import Answer, MessageRef, Passage, Person, Question, Scope, Sea
 CASES = Path(__file__).resolve().parents[1] / "tests" / "evaluation"
 BARS = {"textbook": (textbook, 0.60), "course": (course, 0.60), "ros": (ros, 0.45)}
 THREAD = ThreadRef(platform="terminal", workspace="local", channel="bench", thread="quotes")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+_TARGET = re.compile(r"(?<=\])\([^)\s]*\)|\{[#.][^}]*\}")  # of a link, which is not shown
 _MARK = re.compile(r"\[(\d+)\]")
 
 
@@ -63,10 +64,14 @@ def misquoted(answer: Answer, found: Mapping[str, Sequence[Passage]]) -> int:
     wrong, pending = 0, list[str]()
     for line in answer.text.replace(f"_{QUOTES_ONLY}_", "").splitlines():
         marks = _MARK.findall(line)
-        pending.append(" ".join(_WORD.findall(_MARK.sub("", line))))
+        pending.append(" ".join(_WORD.findall(_TARGET.sub("", _MARK.sub("", line)))))
         if marks:
-            texts = [" ".join(_WORD.findall(each.text)) for each in found.get(urls[int(marks[-1])], ())]
+            texts = [
+                " ".join(_WORD.findall(_TARGET.sub("", each.text))) for each in found.get(urls[int(marks[-1])], ())
+            ]
             wrong += sum(not any(words in text for text in texts) for words in pending)
+            if "--wrong" in sys.argv:
+                print(*(words for words in pending if not any(words in text for text in texts)), sep="\n")
             pending = []
     return wrong + sum(map(bool, pending))
 
