@@ -69,9 +69,10 @@ def misquoted(answer: Answer, found: Mapping[str, Sequence[Passage]]) -> int:
             texts = [
                 " ".join(_WORD.findall(_TARGET.sub("", each.text))) for each in found.get(urls[int(marks[-1])], ())
             ]
-            wrong += sum(not any(words in text for text in texts) for words in pending)
+            strange = [words for words in pending if not any(words in text for text in texts)]
+            wrong += len(strange)
             if "--wrong" in sys.argv:
-                print(*(words for words in pending if not any(words in text for text in texts)), sep="\n")
+                sys.stdout.writelines(f"not there: {words}\n" for words in strange)
             pending = []
     return wrong + sum(map(bool, pending))
 
