@@ -29,7 +29,7 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 228, "lines": 40_450, "code lines": 25_320, "small modules with a single importer": 0}
+CEILINGS = {"files": 228, "lines": 40_550, "code lines": 25_420, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""
