@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from core.events import Event, Passed, Step
 from core.model import Answer, Citation, Claim, Delivery, MessageRef, Progress, Searching, Status, Task
 from core.ports import ChatSurface
+from tests.fakes.surface import drafted
+from tests.waiting import wait_until
 
 CITED = Citation(
     number=1,
@@ -21,6 +23,9 @@ CITED = Citation(
     relevance_score=0.93,
 )
 ANSWER = Answer(id="a", text="A robot acts. [1]", citations=(CITED,), status=Status.ANSWERED)
+
+
+FIRST_SENTENCE = "A robot acts."
 
 
 class Trouble(Enum):
@@ -61,6 +66,14 @@ async def progress(*items: Progress) -> AsyncIterator[Progress]:
     """What the core says, one after the other."""
     for item in items:
         yield item
+
+
+async def grown(stands: Callable[[], bool], answer: Answer = ANSWER) -> AsyncIterator[Progress]:
+    """What the core says of an answer whose first sentence is there to be read before its end comes."""
+    yield Searching("robot")
+    yield drafted(f"{FIRST_SENTENCE}\n\nIt")
+    await wait_until(stands, what="the first sentence")
+    yield answer
 
 
 async def silence() -> AsyncIterator[Progress]:

@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
-    from openai import AsyncOpenAI
 
 
 OFFICIAL = "https://api.openai.com/v1"
-NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
+NO_KEY = "none"  # endpoints without keys ignore it, and some want the header
+AGENT = "Footnote"
 READ_AHEAD = 64  # bytes
 CHAT = "/chat/completions"
 AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
@@ -52,7 +52,7 @@ class Endpoint:
 
     base_url: str
     query: Mapping[str, str]
-    headers: Mapping[str, Any]
+    headers: Mapping[str, str]
 
     @classmethod
     def of(cls, base_url: str | None, model: str, api_key: str) -> Endpoint:
@@ -60,8 +60,6 @@ class Endpoint:
 
         A login in it is left out: the key is sent in its place, and both cannot be.
         """
-        from openai import Omit
-
         parts = urlsplit(base_url or OFFICIAL)
         path = parts.path.rstrip("/").removesuffix(CHAT)
         query = dict(parse_qsl(parts.query))
@@ -70,40 +68,30 @@ class Endpoint:
         if "api-version" in query and path.endswith("/openai"):
             path = f"{path}/deployments/{quote(model, safe='')}"
         is_classic = CLASSIC in path
-        headers: dict[str, Any] = {"api-key": api_key, "Authorization": Omit()} if is_classic and api_key else {}
+        key = {"api-key": api_key} if is_classic and api_key else {"Authorization": f"Bearer {api_key or NO_KEY}"}
+        headers = {**key, "Content-Type": "application/json", "Accept": "application/json", "User-Agent": AGENT}
         where = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path, query="", fragment="")
         return cls(where.geturl(), query, headers)
 
 
-def connect(endpoint: Endpoint, api_key: str, limits: OpenAILimits) -> AsyncOpenAI:
-    """Return a client that connects when it is first used, and repeats nothing by itself.
+def connect(endpoint: Endpoint, limits: OpenAILimits) -> AsyncClient:
+    """Return OpenAI's HTTP client, which connects when it is first used, and repeats nothing by itself.
 
-    How long it may be silent is nothing that it knows: each answer has a time of its own.
+    How long it may be silent is nothing that it knows: each answer has a time of its own. What OpenAI has built on top
+    of it knows more of their services than others have, and takes as long for a request as all else of it.
     """
     from httpx2 import Timeout
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    from openai import DefaultAioHttpClient
 
-    timeout = Timeout(None, connect=limits.connect)
-    http = DefaultAioHttpClient(timeout=timeout)
+    http = DefaultAioHttpClient(
+        base_url=endpoint.base_url,
+        params=endpoint.query,
+        headers=endpoint.headers,
+        timeout=Timeout(None, connect=limits.connect),
+    )
     if limits.interval:
         _leave_to_the_system(http)
-    client = AsyncOpenAI(
-        api_key=api_key or NO_KEY,
-        admin_api_key="",
-        organization="",
-        project="",
-        webhook_secret="",
-        base_url=endpoint.base_url,
-        default_query=endpoint.query,
-        timeout=timeout,
-        max_retries=0,
-        http_client=http,
-    )
-    # Empty values keep the environment's out, but would be sent as empty headers.
-    client.organization = None
-    client.project = None
-    client._custom_headers = {}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public keeps OPENAI_CUSTOM_HEADERS out
-    return client
+    return http
 
 
 def _leave_to_the_system(http: AsyncClient) -> None:

@@ -10,6 +10,8 @@ from contextlib import aclosing, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import to_json
+
 from adapters.openai.calls import fields_of
 from adapters.openai.client import CHAT, Endpoint, OpenAILimits, connect
 from adapters.openai.failures import failures
@@ -19,7 +21,7 @@ from adapters.openai.watch import Watch
 from adapters.retry import LoadPacer
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, AsyncStream
+    from httpx2 import AsyncClient, Response
 
 DRAINING = 0.1  # seconds for the next piece after the end
 LATEST = 1.0  # seconds for all that comes after it
@@ -39,15 +41,14 @@ class Connection:
         self._api_key = api_key
         self._base_url = base_url
         self._limits = limits
-        self._client: AsyncOpenAI | None = None
-        self._options: Any = {}
+        self._client: AsyncClient | None = None
         self.pacer = LoadPacer(limits.interval, limits.longest_interval)
 
     async def aclose(self) -> None:
         """Close the connections that are kept for later."""
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            await client.aclose()
 
     async def texts(self, body: dict[str, Any], reading: Reading) -> AsyncGenerator[str | None, None]:
         """Send a request, and yield the text of its answer as it comes; None where all of it until then is taken back.
@@ -55,8 +56,8 @@ class Connection:
         Raises whatever the client library raises, and `BrokenAnswer`. Once the answer has ended, nothing can break it.
         """
         begun = time.monotonic()
-        async with aclosing(await self._open(body)) as stream:
-            kind, pieces = stream.response.headers.get("content-type", ""), stream.response.aiter_bytes()
+        async with aclosing(await self._open(body)) as response:
+            kind, pieces = response.headers.get("content-type", ""), response.aiter_bytes()
             if "html" in kind:
                 raise WebPage("a web page in place of an answer")
             with Watch(self._limits, begun=begun) as watch:
@@ -136,27 +137,23 @@ class Connection:
                     texts.append(reading.read(piece)[0])
         return "".join(texts)
 
-    async def _open(self, body: dict[str, Any]) -> AsyncStream[object]:
-        """Send a request; the limit is for all of a refusal too, which the client reads before it raises it."""
+    async def _open(self, body: dict[str, Any]) -> Response:
+        """Send a request; the limit is for all of a refusal too, which is read before it is raised."""
         client = await self._connected()
-        from openai import AsyncStream  # which is loaded by now, and stops nobody
-
         async with asyncio.timeout(self._limits.connect + self._limits.first):
-            return await client.post(
-                CHAT,
-                body=body,
-                options=self._options,
-                cast_to=object,
-                stream=True,
-                stream_cls=AsyncStream[object],
-            )
+            response = await client.send(client.build_request("POST", CHAT, content=to_json(body)), stream=True)
+            if not response.is_success:
+                await response.aread()
+                response.raise_for_status()
+            return response
 
     async def listed_context(self) -> int | None:
         """Return how many tokens the model reads, where the list of models says so; None also where there is none."""
         client = await self._connected()
         try:
             async with asyncio.timeout(LISTING):
-                listed: Any = await client.get("/models", options=self._options, cast_to=object)
+                response = await client.get("/models")
+            listed: Any = response.raise_for_status().json()
         except failures():
             return None
         entries: Any = fields_of(listed).get("data") or listed
@@ -173,11 +170,9 @@ class Connection:
         """Load the client library: a second of work, or many on a busy machine, which must not stop everything else."""
         await asyncio.to_thread(import_module, "openai")
 
-    async def _connected(self) -> AsyncOpenAI:
+    async def _connected(self) -> AsyncClient:
         if self._client is None:
             await self.load()
         if self._client is None:
-            endpoint = Endpoint.of(self._base_url, self._model, self._api_key)
-            self._options = {"headers": endpoint.headers}
-            self._client = connect(endpoint, self._api_key, self._limits)
+            self._client = connect(Endpoint.of(self._base_url, self._model, self._api_key), self._limits)
         return self._client

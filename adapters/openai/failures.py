@@ -99,11 +99,9 @@ def failures() -> tuple[type[Exception], ...]:
     """Name all that the client library may raise; anything else is a mistake of ours."""
     from aiohttp import ClientError
     from httpx2 import HTTPError, StreamError
-    from openai import OpenAIError
 
     # ValueError: the client lets out bad JSON and bad UTF-8 of an event as they are.
     return (
-        OpenAIError,
         HTTPError,
         StreamError,
         ClientError,
@@ -120,7 +118,6 @@ def diagnose(error: Exception, model: str) -> Failure:
     """Find out what a failure means."""
     from aiohttp import ClientError
     from httpx2 import HTTPError
-    from openai import APIConnectionError
 
     if (refusal := refusal_of(error)) and (found := _of_words(refusal, model) or _of_status(refusal)):
         return found
@@ -129,7 +126,7 @@ def diagnose(error: Exception, model: str) -> Failure:
             wait = error.wait if isinstance(error, Paused) else None
             says, passing = (busy(wait), Transient("a pause", wait)) if wait else (str(error), None)
             return Failure(says, passing, again=False, is_busy=True)
-        case APIConnectionError() | HTTPError() | ClientError() | OSError():
+        case HTTPError() | ClientError() | OSError():
             return _of_connection(error)
         case BrokenAnswer():
             return _of_answer(error)
@@ -188,6 +185,6 @@ def _of_connection(error: Exception) -> Failure:
 
     if is_untrusted(error):
         return Failure(CERTIFICATE, lasting=True)
-    if isinstance(error, ReadTimeout | TimeoutError) or isinstance(error.__cause__, ReadTimeout):
+    if isinstance(error, ReadTimeout | TimeoutError):
         return Failure(SLOW, Transient("timed out"), again=False)
     return Failure(UNREACHABLE, Transient("no connection"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,33 +108,27 @@ class Reading:
         """Take more bytes of a stream; what comes after the end is nothing.
 
         Return the text of the events that are whole by now, up to the first that is broken, how many there are, and
-        what is wrong with that one. What the quicker reader of JSON minds, such as half of an emoji, the other takes.
+        what is wrong with that one.
         """
-        text, count = "", 0
+        texts, count = list[str](), 0
         try:
             for event in self._events(piece):
-                data = event[5:] if event.startswith(b"data:") else b""
-                if not data or len(data.splitlines()) > 1:  # an event may have more lines, of other kinds too
-                    data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
-                self.ended = data.startswith((b" [DONE]", b"[DONE]"))
-                if self.ended:
-                    break
-                if not data:
-                    continue
                 count += 1
-                try:  # a blank before it is no matter to JSON
-                    fields = from_json(data, cache_strings="keys")
-                except ValueError:
-                    fields = self._with_whole_characters(json.loads(data.decode()))
-                text += self.take(fields)
+                if text := self.take(event):
+                    texts.append(text)
         except failures() as error:
-            return text, count, error
+            return "".join(texts), count, error
+        text = "".join(texts)
         if ">" in text and self._ends_thoughts(text):
             self.takes_back, text = True, "".join(self._text)
         return text, count, None
 
-    def _events(self, piece: bytes) -> Sequence[bytes]:
-        """Return the events that are whole now. An end is looked for in what is new, so that each byte is seen once."""
+    def _events(self, piece: bytes) -> Iterable[object]:
+        """Return what the events say that are whole now. An end is looked for in what is new alone.
+
+        As a rule each is one line of JSON, and then all of them are read as one list; where anything is unusual, they
+        are read one by one.
+        """
         seen = max(len(self._rest) - len(b"\r\n\r"), 0)
         self._rest += piece
         if not _BLANK_LINE.search(self._rest, seen):
@@ -141,9 +136,34 @@ class Reading:
                 raise EndlessAnswer("an event without an end in sight")
             return ()
         come = bytes(self._rest)
-        *events, rest = _BLANK_LINE.split(come) if b"\r" in come else come.split(b"\n\n")
+        if b"\r" in come:
+            *events, rest = _BLANK_LINE.split(come)
+            self._rest = bytearray(rest)
+            return self._one_by_one(events)
+        whole, _, rest = come.rpartition(b"\n\n")
         self._rest = bytearray(rest)
-        return events
+        with suppress(ValueError):
+            listed = from_json(b"[%b]" % whole.removeprefix(b"data:").replace(b"\n\ndata:", b","))
+            if len(listed) == whole.count(b"\n\ndata:") + 1:
+                return listed
+        return self._one_by_one(whole.split(b"\n\n"))
+
+    def _one_by_one(self, events: Iterable[bytes]) -> Iterator[object]:
+        """Yield what events say that have anything to say; one may have more lines, of other kinds too.
+
+        What the quicker reader of JSON minds, such as half of an emoji, the other takes.
+        """
+        for event in events:
+            data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
+            if data.startswith((b" [DONE]", b"[DONE]")):
+                self.ended = True
+                return
+            if not data:
+                continue
+            try:  # a blank before it is no matter to JSON
+                yield from_json(data)
+            except ValueError:
+                yield self._with_whole_characters(json.loads(data.decode()))
 
     def _with_whole_characters(self, event: Any) -> Any:
         """Return an event without half a character at its end, which comes with the next one."""
@@ -165,10 +185,10 @@ class Reading:
             )
         if usage := fields.get("usage"):
             self.usage = fields_of(usage)
-        model, choices = fields.get("model"), fields.get("choices")
-        if model != self.model:
+        if (model := fields.get("model")) != self.model:
             self.model = words_of(model) or self.model
-        return self._said(fields_of(choices[0])) if isinstance(choices, list) and choices else ""
+        choices = fields.get("choices")
+        return self._said(fields_of(choices[0])) if choices and isinstance(choices, list) else ""
 
     def _said(self, choice: dict[str, Any]) -> str:
         """Return the text that is new, and keep what else there is."""
@@ -180,8 +200,7 @@ class Reading:
         text = words_of(delta.get("content")) or words_of(delta.get("refusal"))
         if not text:
             self._kept.add(delta)
-            return ""
-        if not self.opening.is_over:
+        elif not self.opening.is_over:
             text = self.opening.shown(text)
         if text:
             self._text.append(text)

@@ -117,11 +117,10 @@ class ServiceRefusal:
 
 def refusal_of(error: Exception) -> ServiceRefusal | None:
     """Return what a service said; None where the error is not one of its own."""
-    from openai import APIStatusError
+    from httpx2 import HTTPStatusError
 
-    if isinstance(error, APIStatusError):
-        text = error.response.text[:LOOKED_AT]
-        return _read(text, error.status_code, error.response.headers)
+    if isinstance(error, HTTPStatusError):
+        return _read(error.response.text[:LOOKED_AT], error.response.status_code, error.response.headers)
     if isinstance(error, BrokenAnswer) and error.said is not None:
         return _read(json.dumps(error.said, ensure_ascii=False)[:LOOKED_AT], None, {})
     return None

@@ -53,7 +53,8 @@ class Shelf:
 
 
 def _hit(rank: int, page: str) -> Hit:
-    text = (_DOCS / f"{page}.md").read_text("utf-8").split("\n\n", 1)[1][:_CHARACTERS]
+    said = re.sub(r"\[\d\]|\*\*|`", "", _SENTENCES)  # or the statements would belong to no passage, and be told so
+    text = said + (_DOCS / f"{page}.md").read_text("utf-8").split("\n\n", 1)[1][:_CHARACTERS]
     title, url = page.capitalize(), f"https://docs.example/{page}"
     passage = Passage(
         passage_id=page,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from math import ceil, inf
@@ -208,31 +208,36 @@ class Run:
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs)
 
     async def attempts(self) -> AsyncGenerator[Progress, None]:
-        """Search, and ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
-        self._told = await about_itself(self._question, self._search, self._agent.practices)
-        for steps in () if self._told else (self._rounds,) if self._is_free else (self._search_first, self._rounds):
-            async with aclosing(steps()) as items:
-                async for item in items:
-                    yield item
-        self.is_finished = True
+        """Search, and ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`.
 
-    async def _rounds(self) -> AsyncGenerator[Progress, None]:
-        """Ask the model, run its tools or have it name its passages, and ask again. Raises `ModelUnavailable`."""
-        while not self._is_hopeless:
+        In between run its tools, or have it name its passages.
+        """
+        self._told = await about_itself(self._question, self._search, self._agent.practices)
+        calls = () if self._is_free or self._told else self._first_search()
+        while not self._told:
+            for query in (asked_for(call) for call in calls if call.name == SEARCH):
+                yield Searching(query)
+            if calls and await self._use_tools(calls):
+                yield SearchFailed()
+            if self._is_hopeless:
+                break
             async with aclosing(self._ask_fitting()) as asked:
                 async for item in asked:
                     yield item
             calls = self._turn.tool_calls[:MOST_CALLS] if self._rounds_left else ()
-            if not calls and self._can_be_judged:
-                return
-            written = self._draft.text
-            if self._restart():
+            if self._can_be_judged(calls):
+                break
+            if self._begin_anew(calls):
                 yield Restarted()
-            if not calls:
-                self._repaired, self._rounds_left = True, 0
-                self._writer.add({"role": "assistant", "content": written}, {"role": "user", "content": REPAIR})
-            async for item in self._use_tools(calls):
-                yield item
+        self.is_finished = True
+
+    def _begin_anew(self, calls: Sequence[ToolCall]) -> bool:
+        """Have the model name its passages, if it made no *calls*; return whether anything of its answer was shown."""
+        if not calls:
+            self._repaired, self._rounds_left = True, 0
+            written = self._draft.text
+            self._writer.add({"role": "assistant", "content": written}, {"role": "user", "content": REPAIR})
+        return self._restart()
 
     @property
     def _is_hopeless(self) -> bool:
@@ -241,25 +246,21 @@ class Run:
         may_know = len(self._toolbox.tools) > 1 and not self._writer.has_more  # another tool, which was not called yet
         return is_shut and not self._is_grounded and not may_know
 
-    @property
-    def _can_be_judged(self) -> bool:
-        """Whether what the model wrote is its last word: over passages it names some, or says that they do not help."""
+    def _can_be_judged(self, calls: Sequence[ToolCall]) -> bool:
+        """Return whether the model has written its last word: over passages it names some, or says that none helps."""
+        if calls:
+            return False
         has_passages = self._sources.citations and not self._toolbox.has_grounds
         is_excused = self._repaired or self._is_free or not has_passages or self._draft.says_no
         is_compared = self._sources.evidence.compares(self._draft.text)  # then the passages say where footnotes belong
         return bool(is_excused or is_compared or self._draft.markup.citations or self._draft.markup.is_blank)
 
-    async def _search_first(self) -> AsyncGenerator[Progress, None]:
-        """Search for the question itself, with what was asked before it where it does not stand alone."""
+    def _first_search(self) -> tuple[ToolCall, ...]:
+        """Return the search for the question itself, with what was asked before it where it does not stand alone."""
         text = self._question.text
         self._search.earlier = "" if stands_alone(text) else self._earlier
         self._search.knows_earlier = self._agent.model.reads_history
-        arguments = json.dumps({"query": text}, ensure_ascii=False)
-        async for item in self._use_tools((ToolCall(id="", name=SEARCH, arguments=arguments),), is_ours=True):
-            yield item
-        self._writer.found = self._search.results
-        if self._search.knows_earlier:  # then it words its own queries
-            self._search.earlier = ""
+        return (ToolCall(id="", name=SEARCH, arguments=json.dumps({"query": text}, ensure_ascii=False)),)
 
     async def _ask_fitting(self) -> AsyncGenerator[Progress, None]:
         """Let the model speak once, with less to read where it was too much. Raises `ModelUnavailable`."""
@@ -337,29 +338,29 @@ class Run:
         self._draft = AnswerDraft(markup, is_live=is_live, unless=unless, most=most)
         return was_shown
 
-    async def _use_tools(self, calls: tuple[ToolCall, ...], *, is_ours: bool = False) -> AsyncIterator[Progress]:
-        """Run calls, if there are any, and have the model read their results, unless the call is ours."""
-        if not calls:
-            return
+    async def _use_tools(self, calls: tuple[ToolCall, ...]) -> bool:
+        """Run calls, and have the model read their results; return whether the search has just failed.
+
+        What the first search found, which is ours, stands with the question.
+        """
         self._rounds_left = max(self._rounds_left - 1, 0)
         self._agent.observer(StateChanged(self._question.message, State.RETRIEVING))
-        for call in calls:
-            if call.name == SEARCH:
-                yield Searching(asked_for(call))
         search = self._search
+        is_ours = not self._writer.newest.messages
         was_troubled = search.failed or search.lexical_only
         results = await self._toolbox.call(calls)
-        if (search.failed or search.lexical_only) and not was_troubled:
-            yield SearchFailed()
         self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
         self._sources.may_tell_deeds = any(each.success and each.name != SEARCH for each in self._toolbox.records)
         if is_ours:
-            return
-        wishes = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in calls
-        ]  # no text is None, and not an empty one: some services refuse that
-        self._writer.add({"role": "assistant", "content": self._turn.text or None, "tool_calls": wishes}, *results)
+            self._writer.found = search.results
+            search.earlier = "" if search.knows_earlier else search.earlier  # who knows it words their own queries
+        else:
+            wishes = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in calls
+            ]  # no text is None, and not an empty one: some services refuse that
+            self._writer.add({"role": "assistant", "content": self._turn.text or None, "tool_calls": wishes}, *results)
+        return (search.failed or search.lexical_only) and not was_troubled
 
     def conclude(self, failure: str = "") -> Iterator[Progress]:
         """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.

@@ -25,11 +25,12 @@ _NAME = (
     rf"(?:{_L}{{1,63}}[.．｡]){{1,4}}(?:[{_A}{_S}]{{2,24}}|[xX][nN]--[{_A}0-9-]{{1,59}})"
     r"|\d{1,3}(?:\.\d{1,3}){3}"
 )
-ADDRESS = re.compile(  # what readers make a link of by themselves, but for a bare name, which may be that of a file
+_ADDRESS = re.compile(  # what readers make a link of by themselves, but for a bare name, which may be that of a file
     rf"[{_A}][{_A}0-9+.-]{{0,30}}://{_T}{{1,1000}}|[wW]{{3}}\.{_T}{{1,1000}}"
     rf"|{_L}{{0,64}}@(?:{_NAME})(?:[:/?#]{_T}{{0,1000}})?|(?<!{_L})(?:{_NAME})(?:/{_T}{{0,1000}}|:\d{_T}{{0,1000}})"
     rf"|(?<=\w)\.[{_A}]{{2,24}}/{_T}{{1,1000}}|(?<=[^\W_]。)[{_A}]{{2,24}}[/:]{_T}{{1,1000}}|://{_T}{{1,1000}}"
 )
+_SIGN = re.compile(r"[/@。:](?:(?<!:)|\d)")  # without one of these, or "www.", there is no address
 OPEN_ADDRESS = re.compile(rf"{_T}{{1,1300}}")  # read backwards
 _TRAILING = ".,;:!?*_~"
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{1,30}:)?//|(?=www\.)", re.IGNORECASE)
@@ -62,21 +63,21 @@ class Sources:
 
     def add(self, found: Hit | Citation) -> int:
         """Return the number of what a tool has found, for the model to cite; the best of its scores is kept."""
+        url = found.url if isinstance(found, Citation) else visible_url(found.passage.source_url)
+        number = self._numbers.setdefault(url, len(self._numbers) + 1)
         if isinstance(found, Hit):
-            self.urls.add(visible_url(found.passage.page_url))
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
-            titles = (found.passage.page_title, found.passage.section_title)
-            found = cite(found, 0)
-        else:
-            text, titles = "", ()
-        number = self._numbers.setdefault(found.url, len(self._numbers) + 1)
-        if text and self.are_checked:
-            self.evidence.add(number, "\n".join((*titles, text)))
+            if self.are_checked:
+                self.evidence.add(number, f"{found.passage.page_title}\n{found.passage.section_title}\n{text}")
+            self.urls.add(visible_url(found.passage.page_url))
+            found = cite(found, number)
+        elif found.number != number:
+            found = found.model_copy(update={"number": number})
         known = self.citations.get(number)
         if known is None or found.relevance_score > known.relevance_score:
-            self.citations[number] = found.model_copy(update={"number": number})
-        self.urls.add(found.url)
+            self.citations[number] = found
+        self.urls.add(url)
         return number
 
     def names(self, url: str) -> bool:
@@ -144,7 +145,8 @@ class Footnotes:
                     self.given += 1
                     if number not in shown:
                         new = number if self.sources.keeps_numbers else len(shown) + 1
-                        shown[number] = known[number].model_copy(update={"number": new})
+                        cited = known[number]
+                        shown[number] = cited if new == number else cited.model_copy(update={"number": new})
                     yield Footnote(shown[number].number, shown[number].url)
 
 
@@ -155,6 +157,11 @@ def trim_url(url: str) -> str:
         end -= 1
         unclosed += url[end] == ")"
     return url[:end]
+
+
+def addresses(text: str) -> Iterator[re.Match[str]]:
+    """Return what readers make a link of by themselves; most texts have no sign of it, and are not searched for it."""
+    return _ADDRESS.finditer(text) if _SIGN.search(text) or "www." in text.lower() else iter(())
 
 
 def visible_url(url: str) -> str:

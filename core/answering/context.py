@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
+from pydantic_core import to_json
+
 from core.answering.prompts import attached, opening, spoken
 from core.answering.smalltalk import is_small_talk
 from core.documents.excerpt import stems
@@ -68,7 +70,10 @@ def readable_tokens(context: int, most: int) -> int:
 
 def size_of(messages: Sequence[ChatMessage]) -> int:
     """Return the bytes of messages."""
-    return len(json.dumps(messages, ensure_ascii=False).encode(errors="replace"))
+    try:
+        return len(to_json(messages))
+    except ValueError:  # half a character
+        return len(json.dumps(messages, ensure_ascii=False).encode(errors="replace"))
 
 
 def stands_alone(text: str) -> bool:

@@ -40,6 +40,7 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?:(?=\S|\Z)|(?<=\S\*))|(?<!\w)(?:__++|_(?=\S|\Z))|(?<=[^\s_])_++(?!\w)|~~+|\](?=\(|\Z)"
     r"|<(?=[a-zA-Z/!]|\Z)"
 )
+_SIGN = re.compile(r"[\\`*_~\]<]")  # without one of these there is nothing special, which is quickly seen
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead
     "``": f"`{GAP}`",
@@ -112,22 +113,21 @@ class MarkdownDialect:
         for at, run in enumerate(pieces):
             if run.wraps != opened:
                 out, opened = self._with_marks(out, marks, opened, pieces, at), run.wraps
-            match run.node:
-                case Text(text):
-                    is_first = at_start and not opened and (not out or out.endswith(line_break))
-                    sign = self.marker.match(text) if is_first and self.marker else None
-                    start = f"{sign[0]}\\{text[sign.end()]}" if sign else ""
-                    piece = start + self.text(text[sign.end() + 1 :] if sign else text)
-                case CodeSpan(text):
-                    piece = self.code(text)
-                case LineBreak():
-                    piece = line_break
-                case Footnote(number, url):
-                    piece = f"[{number}]"
-                    piece = self.link(url, piece) if self.links_footnotes and self.can_link(url) else piece
-                case Link(url, children):
-                    piece = self.inline(children)
-                    piece = self.link(url, piece) if self.can_link(url) else piece
+            node = run.node
+            if isinstance(node, Text):
+                text = node.text
+                is_first = at_start and not opened and (not out or out.endswith(line_break))
+                sign = self.marker.match(text) if is_first and self.marker else None
+                start = f"{sign[0]}\\{text[sign.end()]}" if sign else ""
+                piece = start + self.text(text[sign.end() + 1 :] if sign else text)
+            elif isinstance(node, CodeSpan):
+                piece = self.code(node.text)
+            elif isinstance(node, LineBreak):
+                piece = line_break
+            else:
+                piece = f"[{node.number}]" if isinstance(node, Footnote) else self.inline(node.children)
+                is_live = self.links_footnotes or isinstance(node, Link)
+                piece = self.link(node.url, piece) if is_live and self.can_link(node.url) else piece
             out = joined(out, piece)
         return out + "".join(reversed(marks))
 
@@ -154,8 +154,9 @@ class MarkdownDialect:
 
     def text(self, text: str) -> str:
         """Return words so that they are nothing but words."""
-        text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
-        return _ENTITY.sub(r"\1\;", text)
+        if _SIGN.search(text):
+            text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
+        return _ENTITY.sub(r"\1\;", text) if "&" in text else text
 
     def code(self, text: str) -> str:
         """Return code within a line, in one pair of backticks, or two where it has some itself."""

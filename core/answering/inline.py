@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from core.answering.citations import (
-    ADDRESS,
     LONGEST_URL,
     URL,
     Footnotes,
     Sources,
+    addresses,
     names_another_place,
     trim_url,
     without_scheme,
@@ -78,7 +78,7 @@ class _Frame:
     nodes: list[Inline]
 
 
-@dataclass
+@dataclass(slots=True)
 class InlineReader:
     """Goes through the text of a paragraph or cell once, from left to right."""
 
@@ -194,7 +194,7 @@ class InlineReader:
             bare = _bare_link(url)
             if names_another_place(label, url):
                 children = (*children, Text(" ("), bare, Text(")"))
-            elif is_blank or ADDRESS.search(label):
+            elif is_blank or any(addresses(label)):
                 children = (bare,)
             else:
                 children = (Link(url, children),)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from core.answering.citations import ADDRESS, OPEN_ADDRESS, trim_url
+from core.answering.citations import OPEN_ADDRESS, addresses, trim_url
 from core.model.markup import (
     Block,
     CodeSpan,
@@ -85,15 +85,12 @@ def visible(nodes: Iterable[Inline]) -> str:
     """Return what a reader sees of nodes; a footnote is a character that no text holds."""
     shown = ""
     for node in nodes:
-        match node:
-            case Text(text) | CodeSpan(text):
-                shown += text
-            case LineBreak():
-                shown += "\n"
-            case Footnote():
-                shown += "\ufffc"
-            case _:
-                shown += visible(node.children)
+        if isinstance(node, (Text, CodeSpan)):
+            shown += node.text
+        elif isinstance(node, LineBreak):
+            shown += "\n"
+        else:
+            shown += "\ufffc" if isinstance(node, Footnote) else visible(node.children)
     return shown
 
 
@@ -148,7 +145,8 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
     if _LIKE_A_MARK.search(text):
         text = _LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), text)
         kept = list(_rewritten(kept, iter(text)))
-    kept = _quiet(kept)
+        text = visible(kept)  # in which code is as it was
+    kept = _quiet(kept, text)
     if is_whole:
         return kept
     text = visible(kept)
@@ -189,10 +187,9 @@ def cut(nodes: Sequence[Inline], spans: Iterable[tuple[int, int]]) -> list[Inlin
     return kept
 
 
-def _quiet(nodes: list[Inline]) -> list[Inline]:
-    """Return nodes with an address as code, if it is not in code or in a link."""
-    text = visible(nodes)
-    ahead = deque((each.start(), each.start() + len(trim_url(each[0]))) for each in ADDRESS.finditer(text))
+def _quiet(nodes: list[Inline], text: str) -> list[Inline]:
+    """Return nodes, of which a reader sees this *text*, with an address as code, if it is not in code or in a link."""
+    ahead = deque((each.start(), each.start() + len(trim_url(each[0]))) for each in addresses(text))
     if not ahead:
         return nodes
     kept, at = list[Inline](), 0

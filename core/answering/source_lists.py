@@ -31,7 +31,7 @@ _LONGEST_TITLE = max(map(len, _TITLES))
 _LONGEST_LINE = 500  # characters of one that is looked at as a title
 _UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
 _BEHIND = re.compile(r":|\s[—–-]\s")  # between a title and what stands on the same line
-_AROUND = re.compile(r"\A[\W_]+|[\W_]*(?:\(.*)?\Z", re.DOTALL)  # signs, and a remark in brackets
+_SAID = re.compile(r"[^\W_](?:[^(]*[^\W_])?")  # without the signs around it, and a remark in brackets
 _SPACED = re.compile(r"\w(?:\s\w)+")
 
 
@@ -93,7 +93,9 @@ def _title_and_rest(line: str) -> tuple[str, str]:
     """Return what a line says before its first colon or dash, without marks and signs, and what stands behind it."""
     seen = unicodedata.normalize("NFKC", html.unescape(_UNSAID.sub("", line[:_LONGEST_LINE])))
     said, behind = (*_BEHIND.split(seen, maxsplit=1), "")[:2]
-    said = _AROUND.sub("", said[: 2 * _LONGEST_TITLE + 20]).casefold().translate(_LOOKALIKES)
+    found = _SAID.search(said[: 2 * _LONGEST_TITLE + 20])
+    said = found[0].casefold() if found else ""
+    said = said if said.isascii() else said.translate(_LOOKALIKES)
     return said.replace(" ", "") if _SPACED.fullmatch(said) else said, behind.strip()
 
 

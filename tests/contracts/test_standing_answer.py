@@ -15,7 +15,7 @@ from core.errors import Gone, RateLimited
 from core.model import Answer, Claim, MessageRef, Progress, Status
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack, OnSlackByEdits
-from tests.platforms import ANSWER, progress
+from tests.platforms import ANSWER, grown, progress
 from tests.standing import AnyStanding, standing_on_discord, standing_on_slack
 
 pytestmark = pytest.mark.promise("catches-up")
@@ -68,7 +68,7 @@ async def test_an_answer_that_has_come_to_its_end_is_found_with_all_its_messages
     """An excuse is one, too; and somebody may have said something above it and below."""
     claim = scene.asks()
     scene.remark(claim)
-    delivery = await scene.chat.surface.reply(claim, progress(drafted("A robot "), answer))
+    delivery = await scene.chat.surface.reply(claim, grown(lambda: bool(scene.stands(claim)), answer))
     scene.remark(claim)
 
     assert await scene.found(claim) == FoundAnswer(delivery.messages, is_finished=True)
@@ -78,7 +78,7 @@ async def test_an_answer_that_has_come_to_its_end_is_found_with_all_its_messages
 async def test_a_sign_of_work_beside_an_answer_that_was_said_last_goes(scene: AnyStanding) -> None:
     """Whoever wrote it died right after, and the store has lost it; where more was said, somebody may be at that."""
     claim = scene.asks()
-    await scene.chat.surface.reply(claim, progress(drafted("A robot "), ANSWER))
+    await scene.chat.surface.reply(claim, grown(lambda: bool(scene.stands(claim))))
     stays = scene.work(claim)
     await scene.found(claim)
     signs = scene.chat.signs(claim)

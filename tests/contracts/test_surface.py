@@ -17,10 +17,10 @@ from tests.fakes.surface import drafted
 from tests.on_board import on_board
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
-from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, progress
+from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, grown, progress
 from tests.waiting import wait_until
 
-WRITTEN = (Searching("robot"), drafted("A robot "), drafted("A robot acts. [1]"), ANSWER)
+WRITTEN = (Searching("robot"), drafted("A robot acts. It "), drafted("A robot acts. It moves. And "), ANSWER)
 HOSTILE = "@everyone @here <@1> <@!1> <@&1> <#1> <!channel> <!here> <@U1> https://evil.example/x ||hidden|| [1]"
 
 
@@ -73,7 +73,7 @@ async def test_text_appears_while_it_is_written_and_goes_when_it_is_taken_back(c
 async def test_the_next_attempt_edits_what_the_one_before_has_posted(chat: ChatPlatform) -> None:
     """A question has one answer, whoever gives it in the end."""
     claim = await chat.asks()
-    first = await chat.surface.reply(claim, progress(*WRITTEN))
+    first = await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
     better = ANSWER.model_copy(update={"text": "A robot moves. [1]"})
 
     second = await chat.surface.reply(replace(claim, delivery=first, attempt=2), progress(better))
@@ -87,7 +87,7 @@ async def test_the_next_attempt_edits_what_the_one_before_has_posted(chat: ChatP
 async def test_an_attempt_that_knows_of_no_other_posts_nothing_new(chat: ChatPlatform, revision: int) -> None:
     """The one before may have ended between posting and noting it, and the question was edited since, or was before."""
     claim = await chat.asks()
-    await chat.surface.reply(claim, progress(*WRITTEN))
+    await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
     edited = claim.question.model_copy(update={"revision": revision})
     await chat.surface.reply(replace(claim, question=edited, attempt=2), progress(*WRITTEN))
 
@@ -159,7 +159,7 @@ async def test_a_long_answer_is_several_messages_in_order(chat: ChatPlatform) ->
 async def test_an_answer_that_somebody_deletes_is_not_posted_again(chat: ChatPlatform) -> None:
     """Who deletes a message of it wants none of it."""
     claim = await chat.asks()
-    first = await chat.surface.reply(claim, progress(*WRITTEN))
+    first = await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
     chat.removes_answer(claim)
 
     delivery = await chat.surface.reply(replace(claim, delivery=first), progress(*WRITTEN))
@@ -196,7 +196,7 @@ async def test_nothing_more_is_written_where_nobody_can_read_it(chat: ChatPlatfo
 async def test_an_answer_that_is_withdrawn_is_gone(chat: ChatPlatform) -> None:
     """All of it; doing it twice is no error."""
     claim = await chat.asks()
-    delivery = await chat.surface.reply(claim, progress(*WRITTEN))
+    delivery = await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
     withdrawal = Withdrawal(claim.message, delivery=delivery)
 
     await chat.surface.withdraw(withdrawal)
@@ -208,7 +208,7 @@ async def test_an_answer_that_is_withdrawn_is_gone(chat: ChatPlatform) -> None:
 async def test_an_answer_that_people_have_gone_on_from_stays(chat: ChatPlatform) -> None:
     """What they said would make no sense without it."""
     claim = await chat.asks()
-    delivery = await chat.surface.reply(claim, progress(*WRITTEN))
+    delivery = await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
     before = chat.stands(claim)
     chat.replies(claim)
 
@@ -220,7 +220,7 @@ async def test_an_answer_that_people_have_gone_on_from_stays(chat: ChatPlatform)
 async def test_what_the_asker_has_said_keeps_no_answer(chat: ChatPlatform) -> None:
     """Whoever takes back a question takes back the thanks for the answer with it."""
     claim = await chat.asks()
-    delivery = await chat.surface.reply(claim, progress(*WRITTEN))
+    delivery = await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
     chat.replies(claim)
 
     await chat.surface.withdraw(Withdrawal(claim.message, delivery=delivery, asker_id=claim.question.author.id))
@@ -231,7 +231,7 @@ async def test_what_the_asker_has_said_keeps_no_answer(chat: ChatPlatform) -> No
 async def test_a_warning_is_there_once_and_can_be_taken_away(chat: ChatPlatform) -> None:
     """However often it is put there, or taken away."""
     claim = await chat.asks()
-    await chat.surface.reply(claim, progress(*WRITTEN))
+    await chat.surface.reply(claim, grown(lambda: bool(chat.stands(claim))))
 
     await chat.surface.react(claim, Reaction.WARNING)
     await chat.surface.react(claim, Reaction.WARNING)

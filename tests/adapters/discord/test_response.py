@@ -17,7 +17,7 @@ from core.messages import FAILED, MENTION_AGAIN
 from core.model import Answer, Delivery, MessageRef, Progress, Restarted, Status, Withdrawal
 from tests.fakes.surface import drafted
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
-from tests.platforms import ANSWER, progress
+from tests.platforms import ANSWER, grown, progress
 from tests.servers.discord import Message, Permission
 
 FOLLOW_UP = "POST /webhooks/{application}/{token}"
@@ -39,7 +39,7 @@ async def test_the_answer_fills_the_response_below_the_question(discord: OnDisco
     """Others have not seen what was asked; whoever wants to go on is told how, and no empty thread is opened."""
     claim = await discord.commanded()
 
-    delivery = await discord.surface.reply(claim, progress(drafted("A robot "), ANSWER))
+    delivery = await discord.surface.reply(claim, grown(lambda: bool(discord.stands(claim))))
 
     (said,) = whole(discord)
     assert (str(said.id), said.thinking, said.suppresses_embeds) == (claim.message.id, False, True)
@@ -161,7 +161,7 @@ async def test_a_response_whose_time_ends_meanwhile_is_finished_by_the_bot(disco
     claim = await discord.commanded()
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("A robot\n\nAnd")
+        yield drafted("A robot acts.\n\nAnd")
         await discord.until(lambda: discord.stands(claim))
         discord.server.clock.advance(OVER.total_seconds())
         yield ANSWER

@@ -30,7 +30,7 @@ from core.model import (
 )
 from tests.fakes.surface import drafted
 from tests.on_discord import POST, OnDiscord, on_discord
-from tests.platforms import ANSWER, CITED, progress
+from tests.platforms import ANSWER, CITED, grown, progress
 from tests.servers.discord import Channel, Message, Permission, Reply, Reset
 
 TYPING = "POST /channels/{channel}/typing"
@@ -63,7 +63,7 @@ async def test_an_answer_opens_a_thread_on_the_question(discord: OnDiscord) -> N
     """It is named after the question, and the answer in it has its footnote as a link and its source below."""
     claim = await discord.asks()
 
-    delivery = await discord.surface.reply(claim, progress(drafted("A robot "), ANSWER))
+    delivery = await discord.surface.reply(claim, grown(lambda: bool(discord.stands(claim))))
 
     thread = discord.server.platform.channels[int(claim.message.id)]
     (said,) = discord.server.platform.messages_in(thread, by=discord.server.bot)

@@ -226,8 +226,19 @@ async def test_nothing_of_the_clients_own_variables_counts(server: ChatServer, m
     assert not [name for name, value in headers.items() if "environment" in value or name == "openai-organization"]
 
 
+async def test_a_request_says_who_asks_and_nothing_of_the_machine(server: ChatServer) -> None:
+    """Neither the system nor the versions of what runs on it are a provider's business."""
+    model = model_of(server)
+    server.say("Yes.")
+    await ask(model)
+    await model.aclose()
+    headers = {name.lower(): value for name, value in server.received[0].headers.items()}
+    assert headers["user-agent"] == "Footnote"
+    assert not [name for name in headers if name.startswith("x-")]
+
+
 async def test_an_endpoint_without_keys_needs_none(server: ChatServer) -> None:
-    """The client insists on a key, so it gets a word."""
+    """Some want the header all the same, so it has a word in it."""
     server.key = "none"
     model = model_of(server, api_key="")
     server.say("Yes.")

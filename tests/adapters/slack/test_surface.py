@@ -28,7 +28,7 @@ from core.model import (
 )
 from tests.fakes.surface import drafted
 from tests.on_slack import OVER, POST, OnSlack, OnSlackByEdits
-from tests.platforms import ANSWER, CITED, progress, silence
+from tests.platforms import ANSWER, CITED, grown, progress, silence
 from tests.servers.slack import Message as Posted
 from tests.servers.slack import Reset, refuse
 from tests.waiting import cancelled
@@ -109,7 +109,7 @@ async def test_a_private_answer_takes_the_place_of_what_was_said_before(slack: O
     """One person sees it, whole and at once, and nothing of it is kept to be changed."""
     claim = slack.commanded()
 
-    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. It "), ANSWER))
 
     [said] = seen_by_ada(slack)
     [sent] = slack.server.requests_to(IN_RESPONSES)
@@ -222,7 +222,7 @@ async def test_where_nothing_may_be_said_the_question_is_marked_if_it_can_be(
     claim = await slack.asks()
     closes(slack, claim)
 
-    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. It "), ANSWER))
 
     assert (delivery.messages, slack.warnings(claim), slack.refused) == ((), warnings, [claim.message])
 
@@ -233,7 +233,7 @@ async def test_a_question_that_is_deleted_meanwhile_takes_its_answer_along(slack
     asked = slack.server.platform.messages[slack.channel.id, claim.message.id]
     slack.server.delete_as(slack.ada, asked)
 
-    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. It "), ANSWER))
 
     assert (delivery, slack.stands(claim), slack.refused) == (Delivery(), [], [])
 
@@ -314,7 +314,7 @@ async def test_a_workspace_that_the_bot_is_not_in_is_no_failure(slack: OnSlack) 
 async def test_a_question_that_is_taken_back_leaves_no_words_in_the_title(slack: OnSlack) -> None:
     """A session is named after it."""
     claim = await slack.asks()
-    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, grown(lambda: bool(slack.stands(claim))))
     session = slack.server.platform.sessions[slack.channel.id, claim.message.thread.thread]
     before = session.title
 
