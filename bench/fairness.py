@@ -100,7 +100,7 @@ CASES = (
 class Pensive:
     """A model that thinks for a while."""
 
-    reads_history, most_tokens, context_tokens = True, 0, None
+    reads_history, only_quotes, most_tokens, context_tokens = True, False, 0, None
 
     def __init__(self, pace: float) -> None:
         self._thinks = THINKS * pace

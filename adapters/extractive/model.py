@@ -9,12 +9,25 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any
 
-from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
+from adapters.extractive.quotes import (
+    AskedWords,
+    ScoredUnit,
+    Source,
+    candidates,
+    choose,
+    compose,
+    fit,
+    in_context,
+    rarities,
+    standing,
+    word_fit,
+)
+from adapters.extractive.units import units
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import is_small_talk, reply_to
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
-from core.messages import GREETING, QUOTES_ONLY
+from core.messages import QUOTES_ONLY
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 
@@ -23,6 +36,8 @@ NOTICE = f"_{QUOTES_ONLY}_"
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
 SELECTION_RELEVANCE = 0.5
 MOST_PARTS = 3
+MOST_COMPARED = 40  # units, of which each takes some milliseconds to embed
+FLOOR = 0.3  # of the share of words, so that what a unit is counts where it holds none
 
 _JOINT = re.compile(r"\b(?:and|versus|vs|compared? (?:to|with)|differs? from|or)\b\.?", re.IGNORECASE)
 
@@ -32,6 +47,7 @@ class ExtractiveModel:
     """Quotes the sentences that fit best, each with its mark; writes nothing of its own about the documents."""
 
     reads_history = False
+    only_quotes = True
     most_tokens = 0
     context_tokens = None
 
@@ -60,39 +76,42 @@ class ExtractiveModel:
         if selection is not None:
             return await self._from_selection(*selection)
         if results is None:
-            return [GREETING]
-        sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
-        chosen = choose(question, await self._scored(question, sources))
+            return [reply_to(question)]
+        asked = AskedWords(question)
+        sources = [
+            Source(each["number"], each["score"], each["title"], each["section"], tuple(units(each["text"])), rank)
+            for rank, each in enumerate(results)
+        ]
+        chosen = choose(asked, await self._scored(asked, sources))
         if not chosen:
             return [NOT_IN_DOCUMENTS]
         said = (each for each in prompt.messages if each["role"] == "assistant")
         is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
-        return [*compose(chosen), *([] if is_noticed else [NOTICE])]
+        return [*compose(asked, chosen), *([] if is_noticed else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
-        scored = await self._scored(question, [Source(1, 1.0, "", tuple(units(text)))])
+        asked = AskedWords(question)
+        scored = await self._scored(asked, [Source(1, 1.0, "", "", tuple(units(text)))])
         cosines = await self._cosines(question, [item.unit.text for item in scored])
         calibration = self.embedder.calibration
         relevant = [
             item
             for item, cosine in zip(scored, cosines, strict=True)
-            if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(question, item.unit.text) == 1
+            if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(asked.words, item.unit.text) == 1
         ]
-        return compose(choose(question, relevant)) or [NOT_IN_SELECTION]
+        return compose(asked, choose(asked, relevant)) or [NOT_IN_SELECTION]
 
-    async def _scored(self, question: str, sources: Sequence[Source]) -> list[ScoredUnit]:
-        found = candidates(sources)
-        names = (source.section.rpartition(" › ")[2] for source, _ in found)  # what it is about often stands only there
-        texts = [f"{name}: {unit.text}" if name else unit.text for name, (_, unit) in zip(names, found, strict=True)]
-        cosines = await self._cosines(question, texts)
+    async def _scored(self, asked: AskedWords, sources: Sequence[Source]) -> list[ScoredUnit]:
+        """Score the units by meaning and words; of many, only those that words alone make likely."""
+        found = candidates(asked, sources)
+        held = rarities(in_context(*each) for each in found)
+        weighed = [(fit(asked, *each, held, len(found)), standing(asked, *each), each) for each in found]
+        weighed = sorted(weighed, key=lambda each: -(FLOOR + each[0]) * each[1])[:MOST_COMPARED]
+        cosines = await self._cosines(asked.text, [in_context(*each) for *_, each in weighed])
         return [
-            ScoredUnit(
-                source,
-                unit,
-                (MEANING * cosine + (1 - MEANING) * _words(question, unit, text)) * standing(question, source, unit),
-            )
-            for (source, unit), text, cosine in zip(found, texts, cosines, strict=True)
+            ScoredUnit(source, unit, (MEANING * cosine + (1 - MEANING) * words) * weight)
+            for (words, weight, (source, unit)), cosine in zip(weighed, cosines, strict=True)
         ]
 
     async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -105,11 +124,6 @@ class ExtractiveModel:
         except EmbeddingUnavailable:
             return [0.0] * len(texts)
         return [sum(map(mul, wanted, vector)) for vector in vectors]
-
-
-def _words(question: str, unit: Unit, in_section: str) -> float:
-    """Return the share of the question's words; what only the heading says counts half, as not said by the sentence."""
-    return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
 def _queries(question: str, results: list[dict[str, Any]] | None) -> list[str]:

@@ -1,130 +1,123 @@
-"""Cuts passages into what can be quoted whole, and chooses the units that fit a question best, in a readable order."""
+"""Chooses the units that fit a question best, and quotes them in order, with what they need to be understood."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import log
 
+from adapters.extractive.units import Unit, UnitKind
 from core.answering.citations import Quoted
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import read
-from core.documents.excerpt import sentences, stems
+from core.documents.excerpt import stems
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
-_HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$")
-_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
-_ONLY_MARKUP = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)")
-_LABEL = re.compile(r"(?:\*\*|__)[^*_]+(?:\*\*|__)[.:]?")
-_POINTS_BACK = re.compile(
-    r"(?:its?|this|that|these|those|they|them|their|such|s?he|both|here|then|thus|so|but|and)\b", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A part of a passage that can be quoted by itself; `place` is its position in the passage."""
-
-    text: str
-    place: int
-    is_prose: bool
-    is_item: bool = False
-
-    @property
-    def needs_before(self) -> bool:
-        """Whether it points back to what was said before it."""
-        return self.is_prose and bool(_POINTS_BACK.match(self.text))
-
-    @property
-    def needs_after(self) -> bool:
-        """Whether it announces what follows."""
-        return self.is_prose and self.text.rstrip("*_").endswith(":")
-
-    @property
-    def is_label(self) -> bool:
-        """Whether it is a run of bold text that only names what the next sentence says."""
-        return self.is_prose and bool(_LABEL.fullmatch(self.text))
-
-
-def units(text: str) -> list[Unit]:
-    """Return the units of a passage in their order; an unfinished fence at its end is left out."""
-    return [replace(unit, place=place) for place, unit in enumerate(_parts(text))]
-
-
-def _parts(text: str) -> Iterator[Unit]:
-    for kind, lines in groupby(_labelled(text), key=lambda labelled: labelled[0]):
-        block = "\n".join(line for _, line in lines)
-        if kind == "prose":
-            yield from _prose(block)
-        elif kind.startswith("table") or _is_closed(block):
-            yield Unit(block, 0, is_prose=False)
-
-
-def _labelled(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each line with its kind: prose, part of a table, or of which fence."""
-    fence, fences = "", 0
-    for line in text.splitlines():
-        found = _FENCE.match(line)
-        if fence:
-            yield f"fence{fences}", line
-            if found and found[1].startswith(fence) and line.strip() == found[1]:
-                fence = ""
-        elif found:
-            fence, fences = found[1], fences + 1
-            yield f"fence{fences}", line
-        else:
-            yield ("table" if line.lstrip().startswith("|") else "prose"), line
-
-
-def _is_closed(block: str) -> bool:
-    lines = block.splitlines()
-    return len(lines) > 2 and bool(_FENCE.match(lines[-1]))  # noqa: PLR2004 - two fences with something between
-
-
-def _prose(block: str) -> Iterator[Unit]:
-    """Yield the sentences; wrapped lines are joined; headings, captions in code marks and bare links are left out."""
-    for sentence in sentences(block):
-        if not _HEADING.match(sentence):
-            text = _balanced(" ".join(_MARKER.sub("", sentence, count=1).split()))
-            if not _ONLY_MARKUP.fullmatch(text):
-                yield Unit(text, 0, is_prose=True, is_item=bool(_ITEM.match(sentence)))
-
-
-def _balanced(text: str) -> str:
-    """Drop marks of emphasis and code that were cut off from their other half: they would change what follows."""
-    for mark in ("**", "`"):
-        if text.count(mark) % 2:
-            text = text.replace(mark, "")
-    return text
-
-
-CHARACTERS = 900  # a short answer: about as much as fits a phone's screen
+CHARACTERS = 800  # beside tables, code and marks: about as much as fits a phone's screen
+WHOLE = 450  # a passage with no more than this beside tables and code is quoted whole
+GOES_ON = 450  # what is quoted of another, from where it begins to answer
+PARAGRAPH = 320  # a paragraph up to this length is quoted whole, since its sentences explain one another
+LIST = 480  # and a list
 QUOTES = 3
-NEAR_BEST = 0.8  # of the best unit's score; what fits clearly worse only dilutes
-FILLS_A_GAP = 0.6  # the same for a unit that names a word of the question which no quote has named yet
+NEAR_BEST = 0.82  # of the best unit's score; what fits clearly worse only dilutes
+FILLS_A_GAP = 0.65  # the same for a unit that names a word of the question which no quote has named yet
 SAME = 0.7  # of their words in common: two units that say the same thing
 FEWEST_WORDS = 3
 DANGLING = 0.7
 HEADLINE = 0.8
-DEFINITION = 1.25
+DEFINITION = 1.4
+NEARLY_DEFINITION = 1.2
+EXAMPLE = 0.85
+NEWS = 0.75
+LATER = 0.97  # for each passage that was found before
+WANTED = 1.1
+UNWANTED = 0.8
+NO_DEFINITION = 0.65
 
-_TOPIC = re.compile(r"(?:what|who)(?:'s| is| are| does| do) (?:an? |the )?(.{2,60}?)(?: mean| stand for)?[?.! ]*$")
+_TOPIC = re.compile(
+    r"(?:(?:so|and|but|hey|hi|ok|please)[, ]+)?"
+    r"(?:(?:what|who)(?:'s|s|\u2019s| is| are| does| do) (?:exactly )?(?:an? |the )?|define |explain |meaning of )"
+    r"(.{2,60}?)(?: means?| stand for| exactly| do| used for| good for| for)?(?: in [\w ]+)?[?.! ]*$"
+)
 _DEFINES = re.compile(
     r"[*_`\"“]*+(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*+\s*+(?:\([^)]*+\)[*_`]*+\s*+)?"
-    r"(?::|\b(?:is|are|means|refers to)\b)"
+    r"(?::|—|=|\b(?:is|are|means|refers to)\b)"
+)
+_ASKS_HOW = re.compile(
+    r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b"
+    r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|doesn'?t|won'?t|can'?t|cannot)\b"
+)
+_ASKS_VALUE = re.compile(
+    r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus"
+    r"|difference)\b"
+)
+_ASIDE = re.compile(  # sections that tell of the page, or lead elsewhere, and hold no answer
+    r"\b(?:(?:learning )?(?:objectives?|outcomes?|goals)|next (?:steps?|lessons?|modules?)|(?:table of )?contents"
+    r"|(?:additional|related|further|more|external) (?:resources?|readings?|links|information|content)|further reading"
+    r"|what'?s next|related|references|resources|see also|quick navigation|navigation|check your understanding|quiz"
+    r"|knowledge check|extension ideas|self.assessment|getting more help|purchase links)\b"
+)
+_ILLUSTRATES = re.compile(
+    r"\b(?:examples?|worked|exercises?|demonstration|analogy|mistakes?|pitfalls?|misconceptions?|challenges?|validation"
+    r"|visual explanation|diagrams?|assessments?|rubric|prerequisites)\b"
+)
+_NEWS = re.compile(
+    r"\b(?:changes|changelog|releases?|new features|what's new|known issues|improvements since|timeline)\b"
+)
+_TELLS_OF_PAGE = re.compile(
+    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) "
+    r"|this (?:lesson|module|tutorial|section|chapter|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)"
+    r"|\*{0,2}(?:content )?coming soon|\*{0,2}related\*{0,2}:|if you (?:have not|haven't) "
+    r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:)",
+    re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class AskedWords:
+    """A question, and what can be told from its words."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that carry meaning."""
+        return frozenset(stems(self.text))
+
+    @cached_property
+    def topic(self) -> frozenset[str]:
+        """The words of what the question asks the meaning of; none if it asks for something else."""
+        found = _TOPIC.match(self.text.strip().casefold())
+        return frozenset(stems(found[1])) if found else frozenset()
+
+    @cached_property
+    def asks_how(self) -> bool:
+        """Whether commands or code may be the answer."""
+        return bool(_ASKS_HOW.search(self.text.casefold()))
+
+    @cached_property
+    def asks_value(self) -> bool:
+        """Whether a table may be the answer."""
+        return bool(_ASKS_VALUE.search(self.text.casefold()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A passage as the tool gave it, cut into units."""
+    """A passage as the tool gave it, cut into units; its `rank` is 0 for the first."""
 
     number: int
     score: float
+    title: str
     section: str
     units: tuple[Unit, ...]
+    rank: int = 0
+
+    @property
+    def name(self) -> str:
+        """The section's own heading, without those that it stands under."""
+        return self.section.rpartition(" › ")[2] or self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,45 +129,107 @@ class ScoredUnit:
     score: float
 
 
-def candidates(sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
-    """Return the units worth scoring: prose that says something by itself."""
+def candidates(asked: AskedWords, sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
+    """Return the units worth scoring, of sections that are about something."""
     return [
-        (source, unit)
-        for source in sources
-        for unit in source.units
-        if unit.is_prose and len(unit.text.split()) > FEWEST_WORDS and not unit.text.endswith("?")
+        (source, unit) for source in sources if not is_aside(asked, source) for unit in source.units if can_answer(unit)
     ]
 
 
-def word_fit(question: str, unit: str) -> float:
-    """Return the share of the question's words that a unit holds."""
-    wanted = set(stems(question))
-    return len(wanted & set(stems(unit))) / len(wanted) if wanted else 0.0
+def is_aside(asked: AskedWords, source: Source) -> bool:
+    """Return whether a section only tells of its page or leads elsewhere, and nobody asks for just that."""
+    found = _ASIDE.search(source.name.casefold())
+    return bool(found) and not set(stems(found[0])) & asked.words
 
 
-def standing(question: str, source: Source, unit: Unit) -> float:
-    """Return how well a unit stands by itself as an answer, about 1.
+def can_answer(unit: Unit) -> bool:
+    """Return whether a unit says something by itself; who asks does not answer."""
+    if not unit.is_prose:
+        return True
+    if len(unit.text) > CHARACTERS:
+        return False
+    is_long = len(unit.text.split()) > (0 if unit.label else FEWEST_WORDS)
+    return (
+        is_long
+        and not unit.is_label
+        and not unit.is_link
+        and not unit.text.rstrip("*_ ").endswith("?")
+        and not _TELLS_OF_PAGE.match(unit.text)
+    )
+
+
+def in_context(source: Source, unit: Unit) -> str:
+    """Return a unit below what it stands under, since what it is about often stands only there."""
+    title = "" if source.title in (source.section, "") or source.section.startswith(source.title) else source.title
+    above = ": ".join(part.strip("*_: ") for part in (title, source.name, unit.label) if part)
+    return f"{above}: {unit.text}" if above else unit.text
+
+
+def rarities(texts: Iterable[str]) -> Counter[str]:
+    """Return of each word in how many texts it is."""
+    return Counter(word for text in texts for word in set(stems(text)))
+
+
+def word_fit(wanted: frozenset[str], text: str, found_in: Counter[str] | None = None, size: int = 1) -> float:
+    """Return the share of the wanted words that a text holds; rare ones count more."""
+    if not wanted:
+        return 0.0
+    weights = {
+        word: log((size + 1) / ((found_in or {}).get(word, 0) + 0.5)) + 0.2 if found_in else 1.0 for word in wanted
+    }
+    held = set(stems(text))
+    return sum(weight for word, weight in weights.items() if word in held) / sum(weights.values())
+
+
+def fit(asked: AskedWords, source: Source, unit: Unit, held: Counter[str], size: int) -> float:
+    """Return the share of the question's words that a unit holds; what stands only above it counts half."""
+    texts = (unit.text, in_context(source, unit))
+    return sum(word_fit(asked.words, text, held, size) for text in texts) / 2
+
+
+def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
+    """Return how well a unit stands as an answer by what it is, about 1.
 
     Relevant passages count more; words that point at nothing and headlines without a sentence count less; a sentence
-    that says what the thing asked for *is* counts more.
+    that says what the thing asked for *is* counts more, and so does code for who asks how.
     """
-    weight = 0.5 + source.score / 2
-    if unit.needs_before and unit.place == 0:
+    weight = (0.5 + source.score / 2) * LATER**source.rank
+    if unit.points_back and unit.place == 0:
         weight *= DANGLING
-    if unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
+    if unit.kind is UnitKind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
         weight *= HEADLINE
-    if unit.needs_after and unit is source.units[-1]:
+    if unit.announces and unit is source.units[-1]:
         weight *= DANGLING
-    topic = _TOPIC.match(question.strip().casefold())
-    if topic and (said := _DEFINES.match(unit.text.casefold())) and set(stems(topic[1])) == set(stems(said[1])):
-        weight *= DEFINITION
-    return weight
+    if not unit.is_prose:
+        is_wanted = asked.asks_how if unit.kind is UnitKind.CODE else asked.asks_value
+        weight *= WANTED if is_wanted else NO_DEFINITION if asked.topic else UNWANTED
+    above = f"{source.title} › {source.section}".casefold()
+    for kind, less in ((_ILLUSTRATES, EXAMPLE), (_NEWS, NEWS)):
+        found = kind.search(above)
+        if found and not set(stems(found[0])) & asked.words:
+            weight *= less
+    return weight * _defining(asked, unit)
 
 
-def choose(question: str, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+def _defining(asked: AskedWords, unit: Unit) -> float:
+    said = _DEFINES.match(unit.text.casefold()) if asked.topic and unit.is_prose else None
+    if not said:
+        return 1.0
+    words = frozenset(stems(said[1]))
+    if words == asked.topic:
+        return DEFINITION
+    return NEARLY_DEFINITION if words and (words < asked.topic or asked.topic < words) else 1.0
+
+
+def defines(asked: AskedWords, unit: Unit) -> bool:
+    """Return whether a unit is an entry that says in itself what the thing asked for is."""
+    return unit.text.startswith(("**", "__", "`")) and _defining(asked, unit) == DEFINITION
+
+
+def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
     chosen: list[ScoredUnit] = []
-    missing = set(stems(question))
+    missing = set(asked.words)
     for candidate in sorted(scored, key=lambda item: -item.score):
         if len(chosen) == QUOTES:
             break
@@ -190,47 +245,118 @@ def _same(one: set[str], other: set[str]) -> bool:
     return bool(one and other) and len(one & other) / min(len(one), len(other)) >= SAME
 
 
-def compose(chosen: Sequence[ScoredUnit]) -> list[str]:
-    """Write the quotes as paragraphs, best passage first, each sentence in its passage's order with its mark.
+@dataclass
+class _Quotation:
+    """What is quoted of one passage: the places of its units."""
+
+    source: Source
+    places: set[int] = field(default_factory=set[int])
+
+    @property
+    def length(self) -> int:
+        """The characters beside tables and code."""
+        return sum(len(unit.text) for unit in self.source.units if unit.place in self.places and unit.is_prose)
+
+
+def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
+    """Write the quotes as paragraphs, best passage first, each in its passage's order with its mark.
 
     Several passages of one section have the same mark.
     """
-    places: dict[Source, set[int]] = {}
+    kept: dict[Source, _Quotation] = {}
     for candidate in chosen:
         source, unit = candidate.source, candidate.unit
-        places.setdefault(source, set()).update(_with_neighbours(source, unit))
-    kept: list[str] = []
-    for source, chosen_places in places.items():
-        paragraph = _paragraph(source, chosen_places)
-        if kept and sum(map(len, kept)) + len(paragraph) > CHARACTERS:
+        room = CHARACTERS - sum(each.length for each in kept.values())
+        quotation = kept.get(source, _Quotation(source))
+        more = _understood(asked, source, unit, room) - quotation.places
+        length = sum(len(source.units[place].text) for place in more if source.units[place].is_prose)
+        if kept and length > room:
+            continue
+        kept[source] = _Quotation(source, quotation.places | more)
+    return [_paragraph(each.source, each.places) for each in kept.values()]
+
+
+def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set[int]:
+    """Return the places of a unit and of what it needs: the rest of its paragraph or list, and what announces it.
+
+    A short passage is quoted whole, and of a long one what goes on from there, as far as a short answer has room.
+    """
+    quotable = {each.place for each in source.units if not _TELLS_OF_PAGE.match(each.text) and not each.is_link}
+    if defines(asked, unit):
+        found = _around(source, unit, room)
+    elif _length(source, quotable) <= min(room, WHOLE):
+        found = quotable | {unit.place}
+    else:
+        found = _around(source, unit, min(room, LIST))
+        first = source.units[min(found)]
+        if first.points_back and first.place and source.units[first.place - 1].is_prose:
+            found.add(first.place - 1)
+        while (
+            (at := min(found))
+            and source.units[at - 1].announces
+            and source.units[at - 1].block != source.units[at].block
+        ):
+            found.add(at - 1)
+        found = _going_on(asked, source, found, min(room, GOES_ON))
+    while len(found) > 1 and (_length(source, found) > room or source.units[max(found)].announces):
+        last = max(found)  # there is no room for it, or it announces what is not quoted
+        if last == unit.place and _length(source, found) <= room:
             break
-        kept.append(paragraph)
-    return kept
+        found.remove(last if last != unit.place else min(found))
+    return found
 
 
-def _with_neighbours(source: Source, unit: Unit) -> set[int]:
-    """Add the sentence that a unit points back to, and what it announces."""
-    found = {unit.place}
-    if unit.needs_before and unit.place and source.units[unit.place - 1].is_prose:
-        found.add(unit.place - 1)
-    following = source.units[unit.place + 1 : unit.place + 5]
-    if unit.is_label and following and following[0].is_prose:
-        found.add(following[0].place)
-    if unit.needs_after:
-        found |= {other.place for other in (following if following and following[0].is_prose else following[:1])}
-    while len(found) > 1 and source.units[max(found)].needs_after:
-        found.remove(max(found))  # it announces what is not quoted
+def _going_on(asked: AskedWords, source: Source, found: set[int], room: int) -> set[int]:
+    """Add the blocks that follow while there is room; what was announced, and code for who asks how, in any case."""
+    while (at := max(found) + 1) < len(source.units):
+        before, following = source.units[at - 1], _around(source, source.units[at], LIST)
+        is_due = before.announces or (asked.asks_how and source.units[at].kind is UnitKind.CODE)
+        more = {place for place in following if place >= at and not _TELLS_OF_PAGE.match(source.units[place].text)}
+        if not more or not (is_due or _length(source, found | more) <= room):
+            break
+        found = found | more
+    return found
+
+
+def _length(source: Source, places: set[int]) -> int:
+    """Return the characters of units beside tables and code."""
+    return sum(len(source.units[place].text) for place in places if source.units[place].is_prose)
+
+
+def _around(source: Source, unit: Unit, room: int) -> set[int]:
+    """Return a unit's whole paragraph, list or code where that is short, and else what of it has room from there on."""
+    block = [each for each in source.units if each.block == unit.block]
+    most = PARAGRAPH if unit.kind is UnitKind.SENTENCE else room
+    if not unit.is_prose or sum(len(each.text) for each in block) <= most:
+        return {each.place for each in block}
+    if unit.kind is UnitKind.SENTENCE:
+        return {unit.place}
+    found, length = {unit.place}, len(unit.text)
+    for each in block:
+        if each.place > unit.place and length + len(each.text) <= most:
+            found.add(each.place)
+            length += len(each.text)
     return found
 
 
 def _paragraph(source: Source, places: set[int]) -> str:
-    lines: list[str] = []
-    for place in sorted(places):
-        unit = source.units[place]
-        text = MARKDOWN.write(read(unit.text, Quoted()))
-        if not unit.is_prose:
-            lines.append(f"\n\n{text}\n\n[{source.number}]")
-            continue
-        before = "\n- " if unit.is_item and len(places) > 1 else " "
-        lines.append(f"{before}{text} [{source.number}]")
-    return "".join(lines).strip()
+    """Write units in their order: sentences of one paragraph as one, items as a list, tables and code whole.
+
+    A mark stands behind each paragraph and list, but for what only announces what comes next, and behind the end.
+    """
+    chosen = [unit for unit in source.units if unit.place in places]
+    written = ""
+    for number, unit in enumerate(chosen):
+        before = chosen[number - 1] if number else None
+        after = chosen[number + 1] if number + 1 < len(chosen) else None
+        goes_on = before is not None and before.block == unit.block and (unit.marker or before.place + 1 == unit.place)
+        if unit.marker and len(chosen) > 1:
+            written += f"\n{unit.marker} " if goes_on or (before and before.announces) else f"\n\n{unit.marker} "
+        else:
+            written += " " if goes_on else "\n\n"
+        written += MARKDOWN.write(read(unit.text, Quoted()))
+        if after is None or (
+            unit.is_prose and (after.block != unit.block or after.place != unit.place + 1) and not unit.announces
+        ):
+            written += f" [{source.number}]" if unit.is_prose else f"\n\n[{source.number}]"
+    return written.strip()

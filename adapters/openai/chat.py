@@ -30,6 +30,7 @@ AGAIN = Restarted()
 class OpenAIChat:
     """Streams turns; a broken attempt is taken back and made again, and never taken for an answer."""
 
+    only_quotes = False
     reads_history = True  # a language model words a follow-up as a full query by itself
 
     def __init__(

@@ -24,6 +24,8 @@ class FallbackChat:
         self._observer = observer
         self._is_away = False  # whether the second one wrote the last turn
 
+    only_quotes = False
+
     @property
     def reads_history(self) -> bool:
         """Whether both word a follow-up by themselves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import sys
 from collections import Counter
@@ -21,6 +22,10 @@ from core.errors import InvalidInput
 from core.model import Answer, Conversation, Scope, Status, Turn, Usage, Value
 
 Kind: TypeAlias = Literal["single_topic", "across_modules", "follow_up", "out_of_scope", "not_in_documents"]
+_WHOLE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,}).*?^[ \t]*\1[ \t]*$|^[ \t]*\|[^\n]*$", re.MULTILINE | re.DOTALL
+)  # tables and code
+_MARKUP = re.compile(r"[*_`\\]|\[\d+\]")
 Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answer]]
 """Asks several questions one after the other in one conversation, and returns the answer to the last."""
 
@@ -29,7 +34,8 @@ class Case(Value):
     """One test question; `before` are the questions of the same conversation that come first.
 
     `chapters` all have to be cited; `at_least_chapters` says how many different ones, whichever they are.
-    Who has to abstain cites nothing, unless the case says otherwise.
+    Who has to abstain cites nothing, unless the case says otherwise. Of each entry of `must_contain` one has to be
+    said; `most_characters` counts neither tables nor code, and 0 is no limit.
     """
 
     id: str
@@ -41,6 +47,9 @@ class Case(Value):
     should_retrieve: bool = True
     should_cite: bool | None = None
     should_abstain: bool = False
+    must_contain: tuple[str | tuple[str, ...], ...] = ()
+    must_not_contain: tuple[str, ...] = ()
+    most_characters: int = 0
 
 
 class Result(Value):
@@ -93,7 +102,25 @@ def _checks(case: Case, answer: Answer) -> dict[str, bool]:
     }
     if case.chapters or case.at_least_chapters:
         checks["chapter"] = set(case.chapters) <= cited and len(cited) >= case.at_least_chapters
+    return {**checks, **_checks_of_text(case, answer.text)}
+
+
+def _checks_of_text(case: Case, text: str) -> dict[str, bool]:
+    """Look for what has to be said, and for what must not be; case, space, emphasis and marks do not matter."""
+    said = _plain(text)
+    checks: dict[str, bool] = {}
+    if case.must_contain:
+        wanted = [(each,) if isinstance(each, str) else each for each in case.must_contain]
+        checks["contains"] = all(any(_plain(one) in said for one in each) for each in wanted)
+    if case.must_not_contain:
+        checks["leaves_out"] = not any(_plain(each) in said for each in case.must_not_contain)
+    if case.most_characters:
+        checks["is_short"] = len(_plain(_WHOLE.sub("", text))) <= case.most_characters
     return checks
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKUP.sub("", text).split()).casefold()
 
 
 def evaluate_cases(path: Path, *, as_json: bool) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bot.settings import Settings
 from bot.wiring.documents import folder, opened
-from bot.wiring.platforms import Platform
+from bot.wiring.platforms import Platform, practices
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import SlackPlatform, check_slack
 from bot.wiring.stores import (
@@ -113,6 +113,7 @@ async def assemble(
                 longest=settings.answer_seconds,
             ),
             prices=settings.prices,
+            practices=practices(settings),
         )
         private = owner.welcome.store if owner else None
         stores = await stack.enter_async_context(open_stores(settings, private)) if memory else None

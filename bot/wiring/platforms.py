@@ -138,7 +138,7 @@ class Platform(ABC):
             reads_all=self._reads_all,
             judges=settings.has_chat_model,
             terms=settings.terms,
-            practices=Practices(settings.conversation_hours, services=tuple(_readers(settings))),
+            practices=practices(settings),
             now=now,
             observer=self._observer,
         )
@@ -184,6 +184,11 @@ class TimedSurface:
 
         async with aclosing(timed()) as passed_on:
             return await self._reply(claim, passed_on)
+
+
+def practices(settings: Settings) -> Practices:
+    """Return what the operator has chosen to keep, and who reads the questions."""
+    return Practices(settings.conversation_hours, services=tuple(_readers(settings)))
 
 
 def _readers(settings: Settings) -> Iterator[str]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
-from hashlib import sha256
 from math import ceil, inf
 
 from core.answering.citations import Footnotes, Sources, selected_text
@@ -24,11 +23,12 @@ from core.answering.context import (
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, REPAIR
+from core.answering.smalltalk import is_small_talk
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
-from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
+from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
-from core.messages import EXPIRED, FAILED, TOO_LONG, busy_model
+from core.messages import EXPIRED, FAILED, TOO_LONG, Practices, busy_model
 from core.model import (
     Answer,
     Awaited,
@@ -85,6 +85,7 @@ class Agent:
     observer: Observer = unobserved
     limits: Limits = Limits()
     prices: Prices | None = None
+    practices: Practices = Practices()
     tools: Callable[[Question, Sources], Sequence[Tool]] | None = None
     bytes_per_token: float = BYTES_PER_TOKEN
 
@@ -181,13 +182,13 @@ class Run:
         self._agent = agent
         self._question = question
         self._waiting = waiting
-        selection, limits = question.selection, agent.limits
-        self._sources = sources = Sources() if selection is None else selected_text(selection)
-        is_talk = is_small_talk(question.text) and not question.attachments
-        self._is_free = selection is not None or is_talk  # whether no search is needed
-        self._search = SearchTool(
-            agent.retriever, question, sources, excerpt_limit=limits.excerpt_characters, scope=scope, waiting=waiting
+        selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
+        self._sources = sources = (
+            Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
         )
+        self._is_free = selection is not None or (is_small_talk(question.text) and not question.attachments)
+        most = None if only_quotes else limits.excerpt_characters
+        self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
@@ -201,6 +202,7 @@ class Run:
         self._first_token_ms = self._generation_ms = 0.0
         self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
+        self._told: Verdict | None = None
         self.is_finished = False
         costs = agent.model.most_tokens > 0
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs)
@@ -210,8 +212,9 @@ class Run:
 
         In between run its tools, or have it name its passages.
         """
-        calls = () if self._is_free else self._first_search()
-        while True:
+        self._told = await about_itself(self._question, self._search, self._agent.practices)
+        calls = () if self._is_free or self._told else self._first_search()
+        while not self._told:
             for query in (asked_for(call) for call in calls if call.name == SEARCH):
                 yield Searching(query)
             if calls and await self._use_tools(calls):
@@ -347,8 +350,7 @@ class Run:
         was_troubled = search.failed or search.lexical_only
         results = await self._toolbox.call(calls)
         self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
-        records = self._toolbox.records
-        self._sources.may_tell_deeds = any(record.success and record.name != SEARCH for record in records)
+        self._sources.may_tell_deeds = any(each.success and each.name != SEARCH for each in self._toolbox.records)
         if is_ours:
             self._writer.found = search.results
             search.earlier = "" if search.knows_earlier else search.earlier  # who knows it words their own queries
@@ -367,7 +369,9 @@ class Run:
         """
         agent, question, has_grounds = self._agent, self._question, self._toolbox.has_grounds
         if self.is_finished:
-            verdict = judge(question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds)
+            verdict = self._told or judge(
+                question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds
+            )
         else:
             verdict = Verdict(Status.FAILED, failure) if failure else stopped(self._draft)
         if removed := self._draft.markup.notes.removed_urls:
@@ -392,8 +396,3 @@ class Run:
             generation_time_ms=round(self._generation_ms, 1),
             total_time_ms=round((agent.clock() - self._start) * 1000, 1),
         )
-
-
-def answer_id(question: Question) -> str:
-    """Return the name of the answer to a revision of a question, which every attempt gives it anew."""
-    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]

@@ -58,6 +58,7 @@ class Sources:
     keeps_numbers: ClassVar[bool] = False
     are_quoted: ClassVar[bool] = False
     may_tell_deeds: bool = False  # whether something was done, as a tool has said, or these are not a model's words
+    are_checked: bool = True  # whether what is said of them is held against them, which quotes need not be
     may_name_all: ClassVar[bool] = False  # whether any address may be written
 
     def add(self, found: Hit | Citation) -> int:
@@ -67,7 +68,8 @@ class Sources:
         if isinstance(found, Hit):
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
-            self.evidence.add(number, f"{found.passage.page_title}\n{found.passage.section_title}\n{text}")
+            if self.are_checked:
+                self.evidence.add(number, f"{found.passage.page_title}\n{found.passage.section_title}\n{text}")
             self.urls.add(visible_url(found.passage.page_url))
             found = cite(found, number)
         elif found.number != number:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from core.answering.prompts import attached, opening, spoken
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import is_small_talk
 from core.documents.excerpt import stems
 from core.events import Observer, TokensUsed
 from core.model import ChatMessage, Conversation, MessageRef, ModelTurn, Prompt, Question, Usage

@@ -331,7 +331,7 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
 
 def _without_deeds(nodes: tuple[Inline, ...], notes: Footnotes, is_whole: bool) -> tuple[Inline, ...]:
     """Leave off that something was done where nothing was, unless a passage says it in these words."""
-    if notes.sources.may_tell_deeds:
+    if notes.sources.may_tell_deeds or not notes.sources.are_checked:
         return nodes
     text = visible(nodes)
     end = len(text) if is_whole else undecided(text)

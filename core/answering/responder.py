@@ -10,8 +10,9 @@ from functools import partial
 from operator import call
 from typing import Any, TypeAlias
 
-from core.answering.agent import Agent, answer_id
+from core.answering.agent import Agent
 from core.answering.attention import Attention
+from core.answering.verdict import answer_id
 from core.community.admission import Admission, Admitted, Refusal
 from core.errors import RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import (

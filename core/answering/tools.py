@@ -36,6 +36,7 @@ ToolFunction: TypeAlias = Callable[..., Awaitable[Mapping[str, Any]]]
 MOST_KEPT = 2_000  # characters of a call's arguments
 MOST_NAMED = 40  # characters of a tool that there is not
 UNKNOWN = "unknown"  # the name of a tool, or of an argument, that is none
+QUOTED_FROM = 2  # times the passages that were asked for: who only quotes needs the sentence, and pays for none
 NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look
 
@@ -174,13 +175,14 @@ class SearchTool:
 
     The *scope* is what may be searched; without one, all that was picked. What was asked *earlier* helps where a query
     does not stand alone; who *knows_earlier* is given what is relevant to both. The `results` are of the newest search.
+    Without an *excerpt_limit* it is for one who only quotes: passages are given whole, and more of them.
     """
 
     retriever: Retriever
     question: Question
     sources: Sources
     _: KW_ONLY
-    excerpt_limit: int
+    excerpt_limit: int | None
     earlier: str = ""
     knows_earlier: bool = False
     scope: Scope | None = None
@@ -204,13 +206,13 @@ class SearchTool:
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
         query = query[:QUESTION_LIMIT]
-        limit = max(1, min(top_k or asked.top_k, asked.top_k))
+        limit = max(1, min(top_k or asked.top_k, asked.top_k)) * (QUOTED_FROM if self.only_quotes else 1)
         self.searches += 1
         try:
             result = await self.retriever.search(
                 query,
                 limit=limit,
-                scope=self._within(chapter),
+                scope=self.within(chapter),
                 earlier=self.earlier,
                 is_about_both=self.knows_earlier,
                 waiting=self.waiting,
@@ -227,7 +229,7 @@ class SearchTool:
         self.results = [
             {
                 "number": self.sources.add(hit),
-                "text": excerpt(hit.passage.text, query, limit=self.excerpt_limit),
+                "text": self._read(hit.passage.text, query),
                 "title": hit.passage.page_title,
                 "section": hit.passage.section_title,
                 "url": hit.passage.source_url,
@@ -238,7 +240,15 @@ class SearchTool:
         ]
         return {"results": self.results, "total": len(self.results), "query": query}
 
-    def _within(self, chapter: str | None) -> Scope:
+    @property
+    def only_quotes(self) -> bool:
+        """Whether it is for one who writes nothing of its own."""
+        return self.excerpt_limit is None
+
+    def _read(self, text: str, query: str) -> str:
+        return text if self.excerpt_limit is None else excerpt(text, query, limit=self.excerpt_limit)
+
+    def within(self, chapter: str | None = None) -> Scope:
         """Return what is searched: nothing that was released after the question was asked, and no other chapters."""
         scope = self.question.scope if self.scope is None else self.scope
         if scope.open_at is None:

@@ -1,6 +1,6 @@
 """The text of an answer while the model writes it, and how it ended.
 
-That, and what needs no search, is decided in code; no prompt can talk it out of this.
+That is decided in code; no prompt can talk it out of this.
 """
 
 from __future__ import annotations
@@ -9,27 +9,33 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from itertools import chain
 
 from core.answering.citations import Footnotes, Sources
 from core.answering.claims import FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
 from core.answering.markup import MarkupReader, cited, read
 from core.answering.nodes import inert, visible
+from core.answering.smalltalk import Matter, matter_of, reply_to, wants_writing
 from core.answering.tools import SearchTool
 from core.documents.excerpt import sentences
+from core.errors import RetrievalUnavailable
 from core.messages import (
     AWAITED,
     CUT,
     FAILED,
-    GREETING,
     LEXICAL_ONLY,
+    NEEDS_CHAT_MODEL,
     NO_DOCUMENTS,
     NOTHING_DONE,
     STOPPED,
     UNAVAILABLE,
+    Practices,
+    contents,
     no_context,
     not_in_selection,
     not_in_sources,
+    storage,
     unread_files,
 )
 from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
@@ -174,7 +180,8 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
         return _judge_selection(question, draft, search)
     if draft.is_refusal:
         return _judge_refusal(question, search, is_free=is_free)
-    if (is_free or has_grounds) and not is_blank:
+    is_quoted = citations and not notes.sources.are_checked
+    if (is_free or has_grounds or is_quoted) and not is_blank:
         return _answered(draft.blocks, citations, _remarks(draft, search))
     blocks = draft.blocks
     if not citations and notes.sources.evidence.compares(draft.text):
@@ -202,7 +209,7 @@ def _remarks(draft: AnswerDraft, search: SearchTool) -> Sequence[Block]:
 def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> Verdict:
     """Say why there is no answer; small talk needs none from the documents."""
     if is_free and not search.searches:
-        return Verdict(Status.ANSWERED, GREETING)
+        return Verdict(Status.ANSWERED, reply_to(question.text))
     if not search.has_documents:
         return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
@@ -268,28 +275,28 @@ def _noted(block: Block, notes: Footnotes) -> Block:
     return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
 
 
-# Each line below is one alternative of the pattern; breaking it would hide that.
-# ruff: noqa: E501
-_GREETING = r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day|night)|hallo|hola|salut|bonjour|ciao|namaste|salam|moin|guten (?:morgen|tag|abend)|buenos d[ií]as)"
-_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|your help|the help|helping)){0,3}|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
-_FAREWELL = r"(?:bye+|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|cya|later|take care|have a (?:nice|good|great) (?:day|evening|weekend|one)|tsch[uü]ss|ad[ií]os|au revoir)"
-_PRAISE = r"(?:(?:that(?:'s| is| was)|this is|it(?:'s| is)|you(?:'re| are)) (?:very |so |really )?(?:great|good|nice|helpful|perfect|awesome|cool|amazing|clear|the best)|(?:great|good|nice|perfect|awesome|cool|amazing|wonderful|excellent|lol|haha+|wow|ok(?:ay)?|got it|i see|understood|makes sense|no problem|you'?re welcome|never ?mind|sorry)(?: (?:job|work|answer|one))?)"
-_WELLBEING = r"(?:how are (?:you|u)(?: (?:doing|today))*|how(?:'s| is) it going|what'?s up|sup|how do you do|are you (?:there|ok|okay|alive|awake|online|working))"
-_ABOUT_BOT = r"(?:(?:who|what) are (?:you|u)|what(?:'s| is) your name|what can (?:you|u) do(?: for me)?|what do you do|how (?:do|can) (?:i|we) use (?:you|this bot)|how do you work|are you (?:a |an )?(?:bot|robot|human|ai|real|person|chatgpt|gpt)|who (?:made|built|created) you|can you help(?: me)?|introduce yourself|tell me about yourself|help(?: me)?)"
-_FILLER = r"(?:there|all|everyone|everybody|team|folks|friend|bot|footnote|again|please|and|so|well|oh|ah|hmm+|to you|mate|buddy)"
-_PIECE = rf"(?:{_GREETING}|{_THANKS}|{_FAREWELL}|{_PRAISE}|{_WELLBEING}|{_ABOUT_BOT}|{_FILLER})"
-_LONGEST = 100  # characters; small talk is short, and a bound keeps the pattern quick on hostile text
-_SMALL_TALK = re.compile(rf"(?:{_PIECE}(?:\s+|\Z))+")
-_NO_WORDS = re.compile(r"[\W_]+")
-_PUNCTUATION = re.compile(r"[^\w'\s]+")
+async def about_itself(question: Question, search: SearchTool, practices: Practices) -> Verdict | None:
+    """Return the answer to a question that no document and no model needs to answer; None for any other.
 
-
-def is_small_talk(text: str) -> bool:
-    """Return whether *text* is nothing but greetings, thanks and questions about the bot itself.
-
-    Strict on purpose: one other word makes it a question, which then has to be answered from the documents.
+    What can be asked is what may be searched; where nobody can tell what that is, the question goes the usual way.
     """
-    if _NO_WORDS.fullmatch(text):
-        return not any(mark in text for mark in "?？")
-    plain = " ".join(_PUNCTUATION.sub(" ", text.casefold().replace("\u2019", "'")).split())
-    return len(plain) <= _LONGEST and bool(_SMALL_TALK.fullmatch(plain))
+    if question.selection is not None:
+        is_beyond = search.only_quotes and wants_writing(question.text)
+        return Verdict(Status.NO_CONTEXT, NEEDS_CHAT_MODEL) if is_beyond else None
+    matter = None if question.attachments else matter_of(question.text)
+    if matter is Matter.PRIVACY:
+        return Verdict(Status.ANSWERED, storage(practices, question.message.thread.platform))
+    if matter is Matter.CONTENTS:
+        try:
+            outline = await search.retriever.outline(search.within())
+        except RetrievalUnavailable:
+            return None
+        if not outline.passages:
+            return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
+        return Verdict(Status.ANSWERED, blocks=read(contents(outline), Sources()))  # names are not ours
+    return None
+
+
+def answer_id(question: Question) -> str:
+    """Return the name of the answer to a revision of a question, which every attempt gives it anew."""
+    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]

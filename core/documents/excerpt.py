@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from math import fsum
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _END = re.compile(  # linear: a run of marks is read from its first two places at most, and white space line by line
-    r"""(?=[.!?…])(?<![.!?…][.!?…])(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+    r"""(?=[.!?…])(?<![.!?…][.!?…])(?<![\s.*_(][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+        (?<!\A[A-Z0-9])(?<!\A\d\d)(?<!\n\d\d)(?<!\*\d\d)
         (?<!\bvs)(?<!\bcf)(?<!\bal)(?<!\bDr)(?<!\bMr)(?<!\bEq)(?<!\bFig)(?<!\betc)
         [.!?…]++["'”’)\]*_`]*+       # the end, with what closes after it
         (?=\s++["'“‘(\[*_`$]*[^\sa-z])  # and a new beginning
@@ -22,7 +23,7 @@ _END = re.compile(  # linear: a run of marks is read from its first two places a
     """,
     re.VERBOSE,
 )
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"\n")
 _STOP_WORDS = """a about above after again all also am an and any are as at be because been before being below between
 both but by can could did do does doing don down during each few for from further get give had has have having he her
@@ -93,32 +94,33 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     """Return at most *limit* characters of *text*: the run of whole sentences that shares most with *query*.
 
     A sentence counts once for each different word of the query, rare words of the passage more; of equal windows the
-    first wins. A sentence longer than the limit is cut between words.
+    first wins. A sentence longer than the limit is cut between words. A window that begins inside of code begins with
+    the line that opens it, so that it is still read as code.
     """
     if len(text) <= limit:
         return text
     sentences = _sentences(text, limit)
     if not sentences:
         return ""
-    ends = [end for (_, end), _ in sentences]
+    ends = [end for (_, end), _, _ in sentences]
     wanted = set(stems(query))
-    found = [wanted & words for _, words in sentences]
+    found = [wanted & words for _, words, _ in sentences]
     weights = {word: 1 / times for word, times in Counter(chain.from_iterable(found)).items()}
-    best, window, behind = -1.0, (0, 0), 0
-    for first, ((start, _), _) in enumerate(sentences):
-        before, behind = behind, bisect_right(ends, start + limit)
-        if behind == before:  # no more words than in the window before
+    best, window, behind = -1.0, "", 0
+    for first, ((start, _), _, opening) in enumerate(sentences):
+        before, behind = behind, bisect_right(ends, start + limit - len(opening))
+        if behind <= max(before, first):  # no more words than in the window before
             continue
         words = set[str]().union(*found[first:behind])
         score = fsum(map(weights.__getitem__, words))  # exact, so that the order of a set does not matter
         if score > best:
-            best, window = score, (start, ends[behind - 1])
-    return text[slice(*window)]
+            best, window = score, opening + text[start : ends[behind - 1]]
+    return window
 
 
 @lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
-def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
-    """Return each sentence's place in the text, none longer than *limit*, and its words."""
+def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str], str], ...]:
+    """Return each sentence's place, none longer than *limit*, its words, and the line that opens the code it is in."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         here = start
@@ -128,4 +130,17 @@ def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[
             spans.append((here, cut))
             here = cut
         spans.append((here, end))
-    return tuple((span, frozenset(stems(text[slice(*span)]))) for span in spans)
+    fences = [(fence.start(), fence.end()) for fence in _FENCED.finditer(text)]
+    return tuple((span, frozenset(stems(text[slice(*span)])), _opening(text, span[0], fences)) for span in spans)
+
+
+def _opening(text: str, place: int, fences: Sequence[tuple[int, int]]) -> str:
+    """Return the line that opens the code around a place, and the place's indent; nothing outside of code."""
+    at = bisect_right(fences, (place, len(text))) - 1
+    if at < 0 or place >= fences[at][1]:
+        return ""
+    line, end, _ = text[slice(*fences[at])].partition("\n")
+    if place < fences[at][0] + len(line):
+        return ""
+    before = text[text.rfind("\n", 0, place) + 1 : place]
+    return f"{line}{end}{before}" if before.isspace() else f"{line}{end}"

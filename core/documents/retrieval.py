@@ -17,6 +17,7 @@ from core.model import (
     Candidate,
     Hit,
     IndexQuery,
+    Outline,
     Passage,
     Scope,
     SearchResult,
@@ -138,6 +139,10 @@ class HybridRetriever:
             lexical_only=lexical_only,
             has_documents=has_documents,
         )
+
+    async def outline(self, scope: Scope) -> Outline:
+        """Return what there is to find in a scope. Raises `RetrievalUnavailable`."""
+        return await self.index.outline(scope)
 
     async def _has_documents(self, scope: Scope) -> bool:
         """Return whether there is anything to search in the sources of a scope, whatever its chapters."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from core.messages.answers import (
+    ABOUT_ME,
     AWAITED,
     BUSY,
     CANNOT_INSTALL,
@@ -13,6 +14,7 @@ from core.messages.answers import (
     CUT,
     EXPIRED,
     FAILED,
+    FAREWELL,
     GREETING,
     LATE,
     LEXICAL_ONLY,
@@ -21,6 +23,7 @@ from core.messages.answers import (
     MEMBERS_ONLY,
     MENTION_AGAIN,
     MENTION_TO_CONTINUE,
+    NEEDS_CHAT_MODEL,
     NO_CONTEXT,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
@@ -32,11 +35,13 @@ from core.messages.answers import (
     NOTHING_DONE,
     ONLY_YOU,
     PAUSED,
+    PRAISED,
     QUOTES_ONLY,
     SEARCHING,
     STOPPED,
     STRANGERS_READ,
     SWITCHED_OFF,
+    THANKED,
     TOO_LONG,
     UNAVAILABLE,
     UNHEARD,
@@ -45,6 +50,7 @@ from core.messages.answers import (
     UNTITLED,
     UPDATED,
     WARNING,
+    WELL,
     busy_model,
     no_context,
     not_in_selection,
@@ -92,6 +98,7 @@ from core.messages.commands import (
     THANKS,
     Forms,
     Practices,
+    contents,
     document_pages,
     help_text,
     muted,
@@ -101,6 +108,7 @@ from core.messages.commands import (
     person_kept,
     privacy,
     prompts,
+    storage,
     thread_forgotten,
 )
 from core.messages.moderation import (

@@ -41,6 +41,18 @@ GREETING = (
     "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
     "Ask me something about them."
 )
+THANKED = "You're welcome! Ask me again whenever you look for something in the documents."
+FAREWELL = "Goodbye! I'll be here when you have another question."
+PRAISED = "Good to hear! If something is still open, just ask."
+WELL = "I'm fine, thank you, and ready to look something up. What would you like to know?"
+ABOUT_ME = (
+    "I'm Footnote, a bot. I look for answers in this community's documents, and each comes with footnotes that lead to "
+    "the pages. Ask me something about them, or ask what you can ask me."
+)
+NEEDS_CHAT_MODEL = (
+    "I can't put a text into other words: that needs a chat model, and none is connected. I can look for something in "
+    "this text, so ask me what you want to know from it."
+)
 LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 PAUSED = "The moderators have paused me here, so I can't answer for now."

@@ -28,6 +28,11 @@ ONLY_IN_CHANNELS = "Please use this in the channel you mean."
 PROMPTS_TITLE = "Ask me about the documents, for example:"
 MOST_PROMPTS = 4  # that Slack takes
 SHOWN_SOURCES = 20
+TERMINAL, SLACK = "terminal", "slack"  # platforms
+STORAGE_IN_TERMINAL = (
+    "I keep the questions and answers of a thread that has a name, encrypted, until nothing was asked there for {}; "
+    "`/forget` in `footnote chat` removes them at once. A question outside of a thread is not kept."
+)
 PAGE_LENGTH = 1_500  # characters of a list, which leaves room for what stands around it in a Discord message
 MORE = "There is more: {}"
 NO_SUCH_PAGE = "The list isn't that long."
@@ -142,6 +147,27 @@ answers are not remembered. Who speaks in my threads is kept as long, by id, wit
 {practices.vote_days} days with your id, without any text. What moderators do is logged.
 **Who gets it:** {readers}
 **How to be forgotten:** {forms.forget} Deleting a question removes it too."""
+
+
+def storage(practices: Practices, platform: str) -> str:
+    """Return what is kept of questions, in the words of the platform where somebody asks."""
+    if platform == TERMINAL:
+        hours = "1 hour" if practices.conversation_hours == 1 else f"{practices.conversation_hours:g} hours"
+        return STORAGE_IN_TERMINAL.format(hours)
+    return privacy(practices, SLACK_FORMS if platform == SLACK else Forms())
+
+
+def contents(outline: Outline) -> str:
+    """Return what can be asked about: the chapters that there are, or the sources where pages have none."""
+    chapters = [each for each in outline.chapters if each]
+    names = chapters or list(outline.sources)
+    listed = "\n".join(f"- {name}" for name in names[:SHOWN_SOURCES])
+    more = f"\n- and {len(names) - SHOWN_SOURCES:,} more" if len(names) > SHOWN_SOURCES else ""
+    what = f"the {counted(len(names), 'chapter')}" if chapters else f"the {counted(len(names), 'source')}"
+    return (
+        f"You can ask me anything that stands in {counted(outline.pages, 'page')}, in {what} below. "
+        f"Ask in whole sentences, such as “What is …?” or “How do I …?”.\n\n{listed}{more}"
+    )
 
 
 def muted(*, on: bool, is_new: bool) -> str:

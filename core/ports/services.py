@@ -124,6 +124,10 @@ class PassageIndex(Catalogue, Protocol):
 class Retriever(Protocol):
     """Finds passages for a query."""
 
+    async def outline(self, scope: Scope) -> Outline:
+        """Return what there is to find in a scope. Raises `RetrievalUnavailable`."""
+        ...
+
     async def search(
         self,
         query: str,
@@ -149,6 +153,11 @@ class ChatModel(Protocol):
     @property
     def reads_history(self) -> bool:
         """Whether it words a follow-up as a full query by itself; if not, the search blends in the question before."""
+        ...
+
+    @property
+    def only_quotes(self) -> bool:
+        """Whether it writes nothing of its own, so that it needs whole passages, and more of them."""
         ...
 
     @property

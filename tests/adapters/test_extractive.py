@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from adapters.extractive import ExtractiveModel
 from adapters.extractive.model import NOTICE
+from adapters.extractive.quotes import CHARACTERS, AskedWords, ScoredUnit, Source, candidates, choose, compose
+from adapters.extractive.units import units
 from core.answering.agent import Agent
-from core.model import Answer
+from core.messages import ABOUT_ME, NEEDS_CHAT_MODEL, THANKED
+from core.model import Answer, Status
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.shelf import Shelf
+from tests.portion import examples
 
 HERE, THERE = "https://docs.example/robots#here", "https://docs.example/robots#there"
 
@@ -42,7 +51,7 @@ async def test_a_code_mark_that_was_cut_off_does_not_swallow_the_footnote() -> N
     """Half of a code span would run on to the next backtick, over the mark between them."""
     answer = await ask("Which robots weld ships?", "The `key starts robots.\n\nThese robots weld `big` ships.")
 
-    assert quotes(answer) == ["The key starts robots. [1] These robots weld `big` ships. [1]"]
+    assert quotes(answer) == ["The key starts robots. [1]", "These robots weld `big` ships. [1]"]
 
 
 @pytest.mark.promise("footnotes")
@@ -50,7 +59,7 @@ async def test_passages_of_one_section_are_quoted_each_from_its_own_words() -> N
     """A long section is several passages with one footnote; a quote of the second is no place in the first."""
     texts = (
         "Robots weld big ships quickly.",
-        "Paint is dear. Nobody likes to wait. Small boats need welders and painters.",
+        f"{'Paint is dear. Nobody likes to wait. ' * 14}\n\nSmall boats need welders and painters.",
     )
     hits = [hit(0.9 - n / 10, text, url=HERE, position=n) for n, text in enumerate(texts)]
 
@@ -85,3 +94,148 @@ async def test_that_it_quotes_is_said_once_in_a_conversation(said: str, *, is_re
     answer = await agent.answer(question("Where do robots weld cars?", id="m9"), before)
 
     assert (NOTICE in answer.text) is is_repeated
+
+
+TABLE = """\
+The prices are these:
+
+| Robot | Price |
+|---|---|
+| Small | 300 |
+| Large | 900 |"""
+STEPS = """\
+1. Open the box.
+2. Switch the robot on:
+   ```bash
+   robot start --slowly
+   ```
+3. Wait for its greeting."""
+
+
+async def test_a_table_is_quoted_whole_where_it_answers() -> None:
+    """With the sentence that announces it; its rows alone would say nothing."""
+    answer = await ask("How much does the large robot cost?", TABLE, "Something else is said here.")
+
+    assert answer.text.startswith(f"{TABLE}\n\n[1]")
+
+
+async def test_steps_keep_their_numbers_and_their_code() -> None:
+    """Code that belongs to a step stands behind it as code, however deep it is indented, and is never prose."""
+    answer = await ask("How do I switch the robot on?", STEPS)
+
+    assert answer.text.startswith(
+        "1. Open the box.\n2. Switch the robot on:\n\n```bash\nrobot start --slowly\n```\n\n3. Wait for its greeting."
+    )
+
+
+async def test_what_a_thing_is_comes_before_an_example_of_it() -> None:
+    """Whoever asks what it is has to be told that first."""
+    answer = await ask(
+        "What is a robot?",
+        "This robot paints a wall in the hall.",
+        "**Robot**: A machine that moves by itself.",
+        headings=("Example of a robot", "R"),
+    )
+
+    assert answer.text.startswith("**Robot**: A machine that moves by itself. [1]")
+
+
+@pytest.mark.parametrize("heading", ["Learning Objectives", "5. Next Steps", "Table of Contents", "Further reading"])
+async def test_what_only_tells_of_the_page_is_no_answer(heading: str) -> None:
+    """It names the very words of the question, and says nothing about them."""
+    answer = await ask("How do robots weld?", "- Explain how robots weld.", headings=(heading, ""))
+
+    assert answer.status is Status.NO_CONTEXT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do robots weld?",
+        "In this lesson you will learn how robots weld.",
+        "- [How robots weld](https://docs.example/weld) - a page about how robots weld",
+        "**Related**: How robots weld",
+        "*Content coming soon*",
+    ],
+)
+async def test_a_sentence_that_says_nothing_is_not_quoted(text: str) -> None:
+    """The question itself, what is announced for later, and links to elsewhere."""
+    answer = await ask("How do robots weld?", text)
+
+    assert answer.status is Status.NO_CONTEXT
+
+
+@pytest.mark.parametrize(
+    "asked", ["summarize this", "Can you summarize this for me, please?", "tl;dr", "Explain this text"]
+)
+async def test_other_words_for_a_selection_need_a_chat_model(asked: str) -> None:
+    """Quoting half of it would be no summary."""
+    agent = Agent(ExtractiveModel(HashEmbedder()), Shelf(), clock=Clock())
+
+    answer = await agent.answer(question(asked, selection="Robots weld cars. Cars are heavy."))
+
+    assert (answer.text, answer.status) == (NEEDS_CHAT_MODEL, Status.NO_CONTEXT)
+
+
+@pytest.mark.parametrize(("said", "reply"), [("thanks a lot!", THANKED), ("Hi, who are you?", ABOUT_ME)])
+async def test_small_talk_is_answered_by_what_it_says(said: str, reply: str) -> None:
+    """Whoever says thanks is not greeted."""
+    answer = await Agent(ExtractiveModel(HashEmbedder()), Shelf(), clock=Clock()).answer(question(said))
+
+    assert answer.text == reply
+
+
+LINES = st.sampled_from(
+    [
+        "Robots weld ships.",
+        "It is heavy.",
+        "Robots do this:",
+        "**Robots**:",
+        "- A robot welds",
+        "  - It paints `arms`",
+        "2. Then robots stop.",
+        "",
+        "",
+        "```",
+        "```bash",
+        "robot start",
+        "| Robot | Price |",
+        "|---|---|",
+        "| A | 3 |",
+        "Why do robots weld? They must.",
+        "Robots are machines. " * 20,
+        "[Robots](https://docs.example/robots)",
+    ]
+)
+PASSAGES = st.lists(st.lists(LINES, max_size=14).map("\n".join), min_size=1, max_size=5)
+
+
+@given(passages=PASSAGES, scores=st.lists(st.floats(0, 1), min_size=80, max_size=80), one_section=st.booleans())
+@settings(max_examples=examples(100), deadline=None)
+def test_whatever_was_found_is_quoted_word_for_word(
+    passages: Sequence[str], scores: Sequence[float], *, one_section: bool
+) -> None:
+    """Each line of a quotation stands in the passage that it is from, also where several are of one section.
+
+    And there is not more of it than people read, beside tables and code.
+    """
+    asked = AskedWords("What do robots weld, and how?")
+    sources = [
+        Source(1 if one_section else number, 0.9, "Robots", "Work", tuple(units(text)), number)
+        for number, text in enumerate(passages, start=1)
+    ]
+    found = candidates(asked, sources)
+    scored = [ScoredUnit(*each, score) for each, score in zip(found, scores, strict=False)]
+
+    written = compose(asked, choose(asked, scored))
+
+    texts = [words(text) for text in passages]
+    for quotation in written:
+        assert all(any(words(line) in text for text in texts) for line in quotation.splitlines())
+    prose = [unit.text for quotation in written for unit in units(quotation) if unit.is_prose]
+    assert sum(map(len, prose)) <= CHARACTERS + 4 * len(prose)
+
+
+def words(text: str) -> str:
+    """The words of a text alone, without its marks."""
+    return " ".join(re.findall(r"\w+", re.sub(r" ?\[\d\]$|(?<=\])\([^)]*\)", "", text)))

@@ -68,6 +68,7 @@ class ScriptedChatModel:
         self.may_call: list[bool] = []
         self.closed_early = 0
         self.most_tokens = 0
+        self.only_quotes = False
         self.context_tokens: int | None = None
         self._turns = list(turns)
         self._reads_history = reads_history

@@ -81,6 +81,8 @@ class Shelf:
 
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count what stands there."""
+        if self.fails:
+            raise self.error
         found = [hit.passage for hit in self._all() if _is_within(hit, scope)]
         return Outline(
             passages=len(found),

@@ -56,6 +56,10 @@ async def results(one: Case, answer: Answer) -> list[Result]:
         (case(chapters=("a", "b")), answered("a"), ["chapter"]),
         (case(at_least_chapters=2), answered("a", "b"), []),
         (case(at_least_chapters=2), answered("a", "a"), ["chapter"]),
+        (case(must_contain=("YES",), must_not_contain=("no",), most_characters=5), answered("a"), []),
+        (case(must_contain=("yes", ("maybe", "perhaps"))), answered("a"), ["contains"]),
+        (case(must_contain=(("maybe", "yes"),), must_not_contain=("es",)), answered("a"), ["leaves_out"]),
+        (case(most_characters=4), answered("a"), ["is_short"]),
     ],
 )
 async def test_an_answer_is_checked_against_what_is_expected(one: Case, answer: Answer, failing: list[str]) -> None:

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from adapters.chat.dialect import heading
 from adapters.discord.dialect import DISCORD, DiscordRenderer
-from adapters.extractive.quotes import Source, standing, units
+from adapters.extractive.quotes import AskedWords, ScoredUnit, Source, compose, standing
+from adapters.extractive.units import units
 from adapters.openai.calls import MOST_ARGUMENTS, begins_call, written_calls
 from adapters.openai.reading import Reading
 from adapters.openai.thoughts import Opening, thoughts_end
@@ -30,7 +31,7 @@ from core.answering.context import history
 from core.answering.deeds import deeds, undecided
 from core.answering.dialect import MARKDOWN, one_line
 from core.answering.markup import read
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import is_small_talk, matter_of, reply_to, wants_writing
 from core.community.addressing import is_acknowledgement, reads_as_question
 from core.community.question_words import (
     ACKNOWLEDGED,
@@ -101,8 +102,10 @@ def _calls(text: str) -> bytes:
 
 def _weighed(text: str) -> None:
     found = tuple(units(text))
+    asked, source = AskedWords("What is a robot?"), Source(1, 1.0, "", "", found)
     for unit in found:
-        standing("What is a robot?", Source(1, 1.0, "", found), unit)
+        standing(asked, source, unit)
+    compose(asked, [ScoredUnit(source, unit, 1.0) for unit in found[:3]])
 
 
 def _is_asked(text: str, *, follows_answer: bool = False) -> bool:
@@ -124,7 +127,8 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "a remembered answer": _remembered,
     "an address": trim_url,
     "unseen characters": without_controls,
-    "small talk": is_small_talk,
+    "small talk": lambda text: (is_small_talk(text), reply_to(text)),
+    "what is asked of the bot itself": lambda text: (matter_of(text), wants_writing(text)),
     "an acknowledgement": is_acknowledgement,
     "a question among people": lambda text: (_is_asked(text), _is_asked(text, follows_answer=True)),
     "claims of a deed": lambda text: (list(deeds(text)), undecided(text)),

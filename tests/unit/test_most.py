@@ -39,6 +39,7 @@ class WastefulModel:
     """Writes as much as it may, calls whatever it can, and breaks off; it counts what it does, or does not say."""
 
     reads_history = True
+    only_quotes = False
     most_tokens = MOST_WRITTEN
     context_tokens = None
 

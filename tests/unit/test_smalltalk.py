@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.answering.verdict import is_small_talk
+from core.answering.smalltalk import Matter, is_small_talk, matter_of, wants_writing
 from tests.portion import examples
 
 
@@ -77,3 +77,49 @@ def test_no_real_question_is_small_talk(shared_data: Path) -> None:
 
     assert [text for text in questions if is_small_talk(text)] == []
     assert len(questions) > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "matter"),
+    [
+        ("What can I ask you?", Matter.CONTENTS),
+        ("Hi! Which chapters are there?", Matter.CONTENTS),
+        ("what topics do you know", Matter.CONTENTS),
+        ("Do you store my questions?", Matter.PRIVACY),
+        ("hey, are my messages saved?", Matter.PRIVACY),
+        ("Who can see my questions?", Matter.PRIVACY),
+        ("What can I ask a robot?", None),
+        ("Which chapters are there about robots?", None),
+        ("Does the robot store my questions?", None),
+        ("Do you store my questions in the robot's memory?", None),
+        ("Hello!", None),
+    ],
+)
+def test_the_bot_itself_is_asked_what_it_knows_and_what_it_keeps(text: str, matter: Matter | None) -> None:
+    """One other word makes it a question to the documents."""
+    assert matter_of(text) is matter
+
+
+@pytest.mark.parametrize(
+    ("text", "is_wanted"),
+    [
+        ("Summarize this", True),
+        ("please summarise this text in two sentences", True),
+        ("TL;DR", True),
+        ("translate this to German", True),
+        ("What does it weigh?", False),
+        ("Explain this error", False),
+    ],
+)
+def test_other_words_for_a_text_are_told_from_questions_about_it(text: str, *, is_wanted: bool) -> None:
+    """Only what asks for nothing else is such a wish."""
+    assert wants_writing(text) is is_wanted
+
+
+def test_no_real_question_is_about_the_bot(shared_data: Path) -> None:
+    """What people have asked a course book and four other domains is for the documents."""
+    lines = (shared_data / "course-physical-ai" / "queries.jsonl").read_text("utf-8").splitlines()
+    lines += (shared_data / "mtrag-queries" / "fiqa_lastturn.jsonl").read_text("utf-8").splitlines()
+    texts = [json.loads(line)["text"].replace("|user|:", "") for line in lines]
+
+    assert [text for text in texts if matter_of(text) or wants_writing(text)] == []

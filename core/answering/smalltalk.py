@@ -1,0 +1,88 @@
+"""What people say to a bot that is no question to the documents: small talk, and questions about the bot itself."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from core.messages import ABOUT_ME, FAREWELL, GREETING, PRAISED, THANKED, WELL
+
+# Each line below is one alternative of the pattern; breaking it would hide that.
+# ruff: noqa: E501
+_GREETING = r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day|night)|hallo|hola|salut|bonjour|ciao|namaste|salam|moin|guten (?:morgen|tag|abend)|buenos d[ií]as)"
+_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|your help|the help|helping)){0,3}|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
+_FAREWELL = r"(?:bye+|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|cya|later|take care|have a (?:nice|good|great) (?:day|evening|weekend|one)|tsch[uü]ss|ad[ií]os|au revoir)"
+_PRAISE = r"(?:(?:that(?:'s| is| was)|this is|it(?:'s| is)|you(?:'re| are)) (?:very |so |really )?(?:great|good|nice|helpful|perfect|awesome|cool|amazing|clear|the best)|(?:great|good|nice|perfect|awesome|cool|amazing|wonderful|excellent|lol|haha+|wow|ok(?:ay)?|got it|i see|understood|makes sense|no problem|you'?re welcome|never ?mind|sorry)(?: (?:job|work|answer|one))?)"
+_WELLBEING = r"(?:how are (?:you|u)(?: (?:doing|today))*|how(?:'s| is) it going|what'?s up|sup|how do you do|are you (?:there|ok|okay|alive|awake|online|working))"
+_ABOUT_BOT = r"(?:(?:who|what) are (?:you|u)|what(?:'s| is) your name|what can (?:you|u) do(?: for me)?|what do you do|how (?:do|can) (?:i|we) use (?:you|this bot)|how do you work|are you (?:a |an )?(?:bot|robot|human|ai|real|person|chatgpt|gpt)|who (?:made|built|created) you|can you help(?: me)?|introduce yourself|tell me about yourself|help(?: me)?)"
+_FILLER = r"(?:there|all|everyone|everybody|team|folks|friend|bot|footnote|again|please|and|so|well|oh|ah|hmm+|to you|mate|buddy)"
+_STORES = r"(?:store|save|keep|remember|log|record|retain|collect)"
+_MINE = r"(?:my|our|the|any|people'?s) (?:\w+ )?(?:questions?|messages?|data|chats?|conversations?|answers?|inputs?|prompts?)"
+_PRIVACY = rf"(?:(?:do|does|will|can|are) (?:you|u|footnote|the bot|this bot) {_STORES}(?:ing)? (?:{_MINE}|what (?:i|we) (?:say|ask|write|type)|everything (?:i|we) (?:say|ask|write))|(?:are|is|will) {_MINE} (?:be )?(?:stored|saved|kept|logged|recorded|remembered|private|confidential|safe)(?: here| anywhere| by you| with you)?|what (?:data|do|does|information) (?:you|do you|the bot) {_STORES}(?: about me| about us| of me)?|(?:who|can (?:anyone|others|somebody)) (?:else )?(?:can )?(?:see|read|sees|reads) {_MINE}|how long do you {_STORES} {_MINE})"
+_CONTENTS = r"(?:what (?:can|could|should|may) (?:i|we) ask (?:you|u|here)?(?: about| for)?|what (?:questions|kinds? of questions|sort of questions) can (?:i|we) ask(?: you)?|what (?:topics|subjects|documents|docs|pages|chapters|sources|books?) (?:do you (?:know|have|cover|use|search)|are (?:there|you using)|can (?:i|we) ask (?:you )?about)(?: about)?|which (?:topics|subjects|documents|docs|pages|chapters|sources|modules|books?) (?:do you (?:know|have|cover|use|search)|are there|are you using|can (?:i|we) ask (?:you )?about)(?: about)?|what do you know(?: about)?|list (?:all )?(?:the |your )?(?:chapters|documents|sources)|show me (?:the|your) (?:chapters|documents|sources)|what are (?:the|your) (?:chapters|documents|sources))"
+_REWRITE = r"(?:(?:(?:can|could|would) you )?(?:summari[sz]e|sum up|explain|simplify|translate|rephrase|reword|shorten|rewrite)(?: me)?(?: this| that| it| the (?:text|message|selection|paragraph|passage|section|above))?(?: text| message| selection| paragraph| passage| section)?(?: (?:up|for me|briefly|shortly|simply|in (?:one|two|three|a few|simple|plain|short|\w+) ?(?:sentences?|words?|lines?|terms|english|points)?|to \w+)){0,3}|tl ?;? ?dr|(?:give|write|make) (?:me )?(?:a |the )?(?:short |brief |quick )?(?:summary|translation|tldr)(?: of (?:this|that|it|the (?:text|message|selection)))?|what does (?:this|that|it) (?:say|mean) in (?:short|simple (?:words|terms)))"
+_PIECE = rf"(?:{_GREETING}|{_THANKS}|{_FAREWELL}|{_PRAISE}|{_WELLBEING}|{_ABOUT_BOT}|{_FILLER})"
+_LONGEST = 100  # characters; small talk is short, and a bound keeps the pattern quick on hostile text
+_REPLIES = tuple(
+    (re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), reply)
+    for pattern, reply in (
+        (_ABOUT_BOT, ABOUT_ME),
+        (_WELLBEING, WELL),
+        (_THANKS, THANKED),
+        (_FAREWELL, FAREWELL),
+        (_PRAISE, PRAISED),
+    )
+)
+_POLITE = rf"(?:(?:{_GREETING}|{_FILLER}|{_THANKS})\s+)*"
+_MATTERS = tuple(
+    (re.compile(rf"{_POLITE}{pattern}(?:\s+(?:{_FILLER}|{_THANKS}))*"), matter)
+    for pattern, matter in ((_CONTENTS, "contents"), (_PRIVACY, "privacy"))
+)
+_WANTS_WRITING = re.compile(rf"{_POLITE}{_REWRITE}(?:\s+(?:{_FILLER}|{_THANKS}))*")
+_SMALL_TALK = re.compile(rf"(?:{_PIECE}(?:\s+|\Z))+")
+_NO_WORDS = re.compile(r"[\W_]+")
+_PUNCTUATION = re.compile(r"[^\w'\s]+")
+
+
+class Matter(Enum):
+    """What somebody asks the bot about itself that no document tells."""
+
+    CONTENTS = "contents"
+    PRIVACY = "privacy"
+
+
+def is_small_talk(text: str) -> bool:
+    """Return whether *text* is nothing but greetings, thanks and questions about the bot itself.
+
+    Strict on purpose: one other word makes it a question, which then has to be answered from the documents.
+    """
+    if _NO_WORDS.fullmatch(text):
+        return not any(mark in text for mark in "?？")
+    plain = _plain(text)
+    return len(plain) <= _LONGEST and bool(_SMALL_TALK.fullmatch(plain))
+
+
+def reply_to(text: str) -> str:
+    """Return what to say to small talk where no model words it: what it asks or thanks for counts before greetings."""
+    plain = _plain(text)
+    return next((reply for pattern, reply in _REPLIES if pattern.search(plain[:_LONGEST])), GREETING)
+
+
+def matter_of(text: str) -> Matter | None:
+    """Return what *text* asks of the bot itself: what it can be asked, or what it keeps; None for all else.
+
+    As strict as small talk: with one word more it is a question to the documents.
+    """
+    plain = _plain(text)
+    found = (matter for pattern, matter in _MATTERS if len(plain) <= _LONGEST and pattern.fullmatch(plain))
+    return next(map(Matter, found), None)
+
+
+def wants_writing(text: str) -> bool:
+    """Return whether *text* only asks to have something said in other words, which quotes cannot do."""
+    plain = _plain(text)
+    return len(plain) <= _LONGEST and bool(_WANTS_WRITING.fullmatch(plain))
+
+
+def _plain(text: str) -> str:
+    return " ".join(_PUNCTUATION.sub(" ", text.casefold().replace("\u2019", "'")).split())
