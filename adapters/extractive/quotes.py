@@ -47,7 +47,7 @@ _DEFINES = re.compile(
 )
 _ASKS_HOW = re.compile(
     r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b"
-    r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|doesn'?t|won'?t|can'?t|cannot)\b"
+    r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|does(?:n'?t)|won'?t|can'?t|cannot)\b"
 )
 _ASKS_VALUE = re.compile(
     r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus"
@@ -59,6 +59,10 @@ _ASIDE = re.compile(  # sections that tell of the page, or lead elsewhere, and h
     r"|what'?s next|related|references|resources|see also|quick navigation|navigation|check your understanding|quiz"
     r"|knowledge check|extension ideas|self.assessment|getting more help|purchase links)\b"
 )
+_ASKS_WHETHER = re.compile(
+    r"\W*(?:do|does|did|is|are|was|can|could|will|would|has|have|may|must|should)\b", re.IGNORECASE
+)
+_SAYS_WHETHER = re.compile(r"\W*(?:yes|no)\b", re.IGNORECASE)
 _ILLUSTRATES = re.compile(
     r"\b(?:examples?|worked|exercises?|demonstration|analogy|mistakes?|pitfalls?|misconceptions?|challenges?|validation"
     r"|visual explanation|diagrams?|assessments?|rubric|prerequisites)\b"
@@ -297,6 +301,8 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
             and source.units[at - 1].block != source.units[at].block
         ):
             found.add(at - 1)
+        if _SAYS_WHETHER.match(source.units[0].text) and _ASKS_WHETHER.match(asked.text):
+            found.add(0)
         found = _going_on(asked, source, found, min(room, GOES_ON))
     while len(found) > 1 and (_length(source, found) > room or source.units[max(found)].announces):
         last = max(found)  # there is no room for it, or it announces what is not quoted

@@ -13,7 +13,7 @@ from core.answering import tools
 from core.answering.citations import Sources
 from core.answering.prompts import INSTRUCTIONS, opening
 from core.answering.tools import SearchTool
-from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef, Waiting
+from core.model import Hit, MessageRef, Outline, Passage, Person, Question, Scope, SearchResult, ThreadRef, Waiting
 
 TEXT = "How does Footnote make sure that what it says comes from the documents?"
 TOKENS = 300
@@ -50,6 +50,10 @@ class Shelf:
     ) -> SearchResult:
         """Give all of them."""
         return SearchResult(query, _HITS[:limit], len(_HITS), query_time_ms=0, search_time_ms=0, total_time_ms=0)
+
+    async def outline(self, scope: Scope) -> Outline:
+        """Give nothing: nobody asks for it."""
+        return Outline(passages=0, pages=0, sources=(), chapters=())
 
 
 def _hit(rank: int, page: str) -> Hit:

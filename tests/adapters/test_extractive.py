@@ -112,6 +112,17 @@ STEPS = """\
 3. Wait for its greeting."""
 
 
+async def test_who_asks_whether_is_told_yes_or_no() -> None:
+    """That stands at the beginning of a section, and what fits best may stand further on."""
+    rest = "Their arms are kept in a box of oak, which is closed with a key of brass and stands in the hall. " * 6
+    text = f"No, robots are never switched off.\n\nThe arms of robots are oiled at night in Berlin.\n\n{rest}"
+
+    whether = quotes(await ask("Are the arms of robots oiled at night in Berlin?", text, "Something else is said."))
+    what = quotes(await ask("Where are the arms of robots oiled at night?", text, "Something else is said."))
+
+    assert [one[0].startswith("No, robots are never switched off.") for one in (whether, what)] == [True, False]
+
+
 async def test_a_table_is_quoted_whole_where_it_answers() -> None:
     """With the sentence that announces it; its rows alone would say nothing."""
     answer = await ask("How much does the large robot cost?", TABLE, "Something else is said here.")

@@ -83,7 +83,10 @@ def test_a_selection_is_the_only_source(footnote: Footnote) -> None:
     found = json.loads(footnote("ask", "How much do tickets cost?", "--selection", text, "--json").out)
     missing = json.loads(footnote("ask", "What do penguins eat?", "--selection", text, "--json").out)
 
-    assert (found["answer"], found["tool_calls"]) == ("Tickets cost eight euros for adults. [1]", [])
+    assert (found["answer"], found["tool_calls"]) == (
+        "The museum opens at nine. Tickets cost eight euros for adults. [1]",
+        [],
+    )
     assert [source["title"] for source in found["sources"]] == ["The selected text"]
     assert missing["answer"] == 'The selected text doesn\'t contain information about "What do penguins eat".'
 

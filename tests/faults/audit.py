@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from core.messages import BUSY, CANNOT_TAKE, FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE
-from tests.faults.model import said, words
+from tests.faults.model import said, word, words
 
 EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)
 MOST_GIVEN = 3  # times that the model may be given a question
@@ -205,14 +205,14 @@ def wrongs_behind(number: int, behind: Behind) -> Iterator[Wrong]:
 
 def _wrong_beginning(number: int, ending: Ending, shown: Sequence[Shown]) -> Iterator[Wrong]:
     """Compare the words of an answer that was broken off for good with how it would begin."""
-    found = [f"q{each}w{at}" for message in shown for each, at in said(message.text) if each == number]
+    found = [word(each, at) for message in shown for each, at in said(message.text) if each == number]
     if found != words(number)[: len(found)]:
         yield Wrong(Kind.DISORDERED, f"q{number} is {ending.value}, and no beginning of its answer")
 
 
 def _wrong_words(number: int, shown: Sequence[Shown], *, is_answered: bool) -> Iterator[Wrong]:
     """Compare the words of an answer, over all its messages, with what the model wrote."""
-    found = [f"q{each}w{at}" for message in shown for each, at in said(message.text) if each == number]
+    found = [word(each, at) for message in shown for each, at in said(message.text) if each == number]
     expected = words(number) if is_answered else []
     doubled = [word for word, count in Counter(found).items() if count > 1 or word not in expected]
     missing = [word for word in expected if word not in found]

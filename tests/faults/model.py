@@ -15,13 +15,22 @@ SHORT, LONG = 8, 400
 PACE, SLOW = 0.01, 0.6  # seconds between two pieces of an answer
 PIECES = 6  # of an answer, however long it is
 _QUESTION = re.compile(r"\bq(\d+)\b")
-_WORD = re.compile(r"\bq(\d+)w(\d+)\b")
+_WORD = re.compile(r"\bq([a-j]+)w([a-j]+)\b")
+_LETTERS, _DIGITS = str.maketrans("0123456789", "abcdefghij"), str.maketrans("abcdefghij", "0123456789")
 
 
 def words(number: int) -> list[str]:
-    """Give all words of the answer to the question of this number; each tenth answer needs several messages."""
+    """Give all words of the answer to the question of this number; each tenth answer needs several messages.
+
+    They are words of no language, without numbers: nobody holds them against a passage.
+    """
     count = LONG if number % 10 == 9 else SHORT
-    return [f"q{number}w{at}" for at in range(1, count + 1)]
+    return [word(number, at) for at in range(1, count + 1)]
+
+
+def word(number: int, at: int) -> str:
+    """Give one word of the answer to the question of this number."""
+    return f"q{number}w{at}".translate(_LETTERS)
 
 
 def number_of(question: str) -> int:
@@ -31,7 +40,7 @@ def number_of(question: str) -> int:
 
 def said(text: str) -> list[tuple[int, int]]:
     """Give the words of any answers in a text: the question's number, and the word's."""
-    return [(int(found[1]), int(found[2])) for found in _WORD.finditer(text)]
+    return [(int(found[1].translate(_DIGITS)), int(found[2].translate(_DIGITS))) for found in _WORD.finditer(text)]
 
 
 class NumberingModel(ChatServer):

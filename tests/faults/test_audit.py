@@ -10,7 +10,7 @@ import pytest
 from core.community.admission import WaitEstimate
 from core.messages import FAILED, LEXICAL_ONLY, STOPPED
 from tests.faults.audit import Behind, Ending, Kind, Scene, Shown, endings, wrongs, wrongs_behind
-from tests.faults.model import words
+from tests.faults.model import word, words
 from tests.faults.scan import leaks
 
 WHOLE = Shown(" ".join(words(1)), is_whole=True)
@@ -61,7 +61,7 @@ BAD = {
     "an answer to what was edited": (Scene((2,), (WHOLE,), former={2: 1}), Kind.LOST),
     "both answers to what was edited": (Scene((2,), (NEXT, WHOLE), former={2: 1}, kept=frozenset({2})), Kind.STRAY),
     "something else than what was stopped": (
-        Scene((1,), (Shown(f"q1w2 {STOPPED}"),), stopped=frozenset({1})),
+        Scene((1,), (Shown(f"{word(1, 2)} {STOPPED}"),), stopped=frozenset({1})),
         Kind.DISORDERED,
     ),
     "two halves of what the store lost": (
@@ -135,11 +135,11 @@ def test_the_scan_finds_what_can_be_read_and_not_what_is_sealed(tmp_path: Path) 
     """In any file, at any depth; one word of an answer may be chance."""
     (tmp_path / "log").write_text("it was asked by Zerlina Quoss")
     (tmp_path / "redis").mkdir()
-    (tmp_path / "redis" / "aof").write_bytes(b"\x00\xffq1w1 q1w2\xff a token \x00")
-    (tmp_path / "sealed").write_bytes(b"\x00q1w1\xff")
+    (tmp_path / "redis" / "aof").write_bytes(b"\x00\xffqbwb qbwc\xff a token \x00")
+    (tmp_path / "sealed").write_bytes(b"\x00qbwb\xff")
 
     assert [(wrong.kind, wrong.what) for wrong in leaks(tmp_path, ["Zerlina Quoss", "a token"])] == [
         (Kind.LEAKED, "log: 'Zerlina Quoss'"),
         (Kind.LEAKED, "redis/aof: 'a token'"),
-        (Kind.LEAKED, "redis/aof: 'q1w1 q1w2'"),
+        (Kind.LEAKED, "redis/aof: 'qbwb qbwc'"),
     ]

@@ -58,7 +58,7 @@ async def test_where_nobody_can_tell_what_there_is_nothing_is_made_up(script: Sc
 
 async def test_what_is_kept_is_told_in_the_words_of_the_place(script: Script) -> None:
     """With the hours that the operator has set, and the command that there is."""
-    told = {}
+    told = dict[str, str]()
     for platform in ("discord", "slack", "terminal"):
         thread = ThreadRef(platform=platform, workspace="w", channel="c", thread="t")
         asked = question("Do you store my questions?")

@@ -197,7 +197,7 @@ async def test_a_failed_call_is_asked_for_again_and_then_done_without(
 async def test_a_failed_call_that_stays_ends(model: OpenAIChat, server: ChatServer) -> None:
     """After three requests."""
     server.broken = Reply(400, {"error": SLIP})
-    with pytest.raises(ModelUnavailable, match="no complete answer"):
+    with pytest.raises(ModelUnavailable, match="not give a complete answer"):
         await ask(model)
     assert len(server.received) == 3
 

@@ -161,7 +161,7 @@ async def test_what_is_removed_while_it_is_read_does_not_come_back(library: Libr
             if isinstance(step, PageDone):
                 await library.remove("docs")
 
-    with pytest.raises(InvalidInput, match="'docs' was removed while it was read"):
+    with pytest.raises(InvalidInput, match="'docs' was removed while it was being read"):
         await reading()
 
     assert (await library.records(), await index.pages("docs")) == ([], {})
