@@ -194,6 +194,7 @@ async def test_a_bot_whose_index_says_nothing_takes_commands_at_once(footnote: F
 
 
 @pytest.mark.promise("beside-the-bot")
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("end", ["ctrl-c", "the bot stops"])
 async def test_reading_beside_a_bot_ends_in_words(
     footnote: Footnote, server: DiscordServer, tmp_path: Path, end: str
