@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 WHOLE = bool(os.environ.get("FOOTNOTE_WHOLE"))
 STEP = 10
-SHARE = 4
+SHARE = 8
 FORMS = ("memory", "redis", "cluster", *(("sentinel",) if WHOLE else ()))
 """Where stores lie; a server found by sentinels is in the usual run only where that makes a difference."""
 
@@ -21,5 +21,5 @@ def portion(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def examples(number: int) -> int:
-    """Give how many examples to try: a quarter in the usual run, all of them in `make soak`."""
+    """Give how many examples to try: an eighth in the usual run, all of them in `make soak`."""
     return number if WHOLE else number // SHARE
