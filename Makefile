@@ -45,7 +45,7 @@ check: lint test
 lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --threads 2
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 

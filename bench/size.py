@@ -12,7 +12,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,6 +75,7 @@ class Source:
                     pass
 
 
+@cache
 def sources() -> tuple[Source, ...]:
     """Return the files of the product."""
     paths = (path for package in PACKAGES for kind in ("*.py", "*.lua") for path in (ROOT / package).rglob(kind))

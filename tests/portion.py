@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import cycle, product
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -18,6 +19,11 @@ FORMS = ("memory", "redis", "cluster", *(("sentinel",) if WHOLE else ()))
 def portion(items: Sequence[Item]) -> Sequence[Item]:
     """Give every tenth, so that the usual run stays short; `make soak` looks at all of them."""
     return items if WHOLE else items[::STEP]
+
+
+def by_turns(items: Sequence[Item], platforms: Sequence[str]) -> Sequence[tuple[Item, str]]:
+    """Pair each item with one of the platforms by turns, as what is tried is written once; `make soak`, with all."""
+    return list(product(items, platforms)) if WHOLE else list(zip(items, cycle(platforms), strict=False))
 
 
 def examples(number: int) -> int:

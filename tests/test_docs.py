@@ -19,6 +19,7 @@ from bot.commands.ask import AskOptions
 from bot.settings import Settings
 from bot.wiring import assemble
 from core.documents.sections import slug
+from tests.fixtures.commands import copy_data
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -47,11 +48,9 @@ def names(path: Path) -> str:
 
 
 @pytest.fixture(name="ingested", scope="module")
-def _ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Read the documents into a data folder."""
-    folder = tmp_path_factory.mktemp("data")
-    run(folder, "ingest", "docs", "--source", "footnote", "--base-url", "https://footnote.example")
-    return folder
+def _ingested(ingested_docs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a data folder with the documents in it."""
+    return copy_data(ingested_docs, tmp_path_factory.mktemp("docs") / "data")
 
 
 def run(folder: Path, *words: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import InitVar, dataclass, field, replace
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import SecretStr
 
 from adapters.retry import SERVICE, CircuitBreaker, RetryPolicy, Skipped, Transient, retry_after
-from adapters.vendor_errors import is_untrusted
+from adapters.vendors import is_untrusted, trusted
 from core.errors import FootnoteError
 from core.events import Observer, Retried, Service, unobserved
 
@@ -237,7 +236,7 @@ def _build(api_key: SecretStr, url: str, turns: Turns) -> tuple[AsyncClientV2, A
     http = AsyncClient(
         timeout=Timeout(None, connect=CONNECT),
         limits=Limits(max_connections=None),
-        verify=ssl.create_default_context(),
+        verify=trusted(),
         event_hooks={"response": [in_turn]},
     )
     client = AsyncClientV2(

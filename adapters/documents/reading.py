@@ -5,27 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import signal
 import sys
-import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 from pydantic import TypeAdapter
 
+from adapters.documents.confining import PACKAGES, limit, reader_environment
 from adapters.documents.page import NotReadable
 from core.errors import Misconfigured
 from core.model import Document, Unreadable
 
-PACKAGES = Path(__file__).parents[2]
 READER = "adapters.documents.folder"
-KEPT = ("LANG", "LC_", "LD_", "PATH", "PYTHON", "COVERAGE_")
-"""What a reader of files is told of the environment; keys and tokens are nothing for it."""
 LENGTH = 4  # bytes in front of each reply
 START, END = 60.0, 5.0  # seconds for a process to say its first word, and for one that has said its last
 STALLED = 6  # times the processor's seconds, after which a file counts as too slow whoever is to blame
@@ -151,23 +145,6 @@ def serve(document: Callable[[ReadRequest], Reply]) -> None:
         request = ReadRequest(**json.loads(line))
         limit(seconds=request.seconds)
         _reply(replies, REPLY.dump_json(document(request)))
-
-
-def limit(*, memory: int | None = None, seconds: float | None = None) -> None:
-    """Have this process end where it takes more bytes of memory, or more seconds of the processor from now on."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if memory is not None:
-        with suppress(ValueError, OSError):  # where the system knows no such limit
-            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    if seconds is not None:
-        until = int(time.process_time() + seconds) + 1
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)  # what somebody has set for all processes cannot be raised
-        resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
-
-
-def reader_environment() -> dict[str, str]:
-    """Return what a reader of files is told of the environment."""
-    return {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
 
 
 def _reply(replies: BinaryIO, body: bytes) -> None:

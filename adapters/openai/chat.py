@@ -16,7 +16,7 @@ from adapters.openai.failures import BUSY_STATUSES, Paused, diagnose, failures
 from adapters.openai.reading import Reading
 from adapters.openai.refusals import NO_ROOM, ServiceRefusal, refusal_of
 from adapters.retry import SERVICE, CircuitBreaker, Gate, Retrying, RetryPolicy, Transient
-from adapters.vendor_errors import quoted
+from adapters.vendors import quoted
 from core.errors import ModelUnavailable, PromptTooLong, ShutOut
 from core.events import Observer, Retried, ServiceSaid, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec

@@ -11,6 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from adapters.vendors import trusted
+
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
@@ -88,6 +90,7 @@ def connect(endpoint: Endpoint, limits: OpenAILimits) -> AsyncClient:
         params=endpoint.query,
         headers=endpoint.headers,
         timeout=Timeout(None, connect=limits.connect),
+        verify=trusted(),
     )
     if limits.interval:
         _leave_to_the_system(http)

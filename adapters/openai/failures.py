@@ -16,7 +16,7 @@ from adapters.openai.refusals import (
     refusal_of,
 )
 from adapters.retry import Skipped, Transient
-from adapters.vendor_errors import is_untrusted
+from adapters.vendors import is_untrusted
 
 WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
 FORBIDDEN = "The key may not use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.retry import retry_after
-from adapters.vendor_errors import without_echo
+from adapters.vendors import without_echo
 
 LOOKED_AT = 20_000  # characters of what a service says; a page is longer
 SMALLEST, LARGEST = 256, 100_000_000  # tokens that a context may have

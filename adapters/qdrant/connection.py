@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.retry import CircuitBreaker, RetryPolicy, Skipped, Transient
-from adapters.vendor_errors import is_untrusted, quoted
+from adapters.vendors import is_untrusted, quoted, trusted
 from core.errors import RetrievalUnavailable
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ class QdrantConnection:
         parts = _split(self.url)
         if not all("!" <= letter <= "~" for letter in self.api_key):
             raise WrongSettings("QDRANT_API_KEY contains characters that cannot be in a key. Copy it again.")
-        options: dict[str, Any] = {"verify": ssl.create_default_context()} if parts.scheme == "https" else {}
+        options: dict[str, Any] = {"verify": trusted()} if parts.scheme == "https" else {}
         if parts.username:
             options["auth"] = (unquote(parts.username), unquote(parts.password or ""))
         # The key goes as a header, since the client would warn on standard error where `check` says it in words. It

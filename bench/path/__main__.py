@@ -19,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby
 from typing import ParamSpec, TypeVar
 
+from bench.path import chat
 from bench.path.chat import COMMUNITIES, spent
 from bench.path.commands import Spent
 from bench.path.journeys import PLATFORMS, prepare, trace
@@ -70,8 +71,10 @@ def main() -> None:
 
 
 def in_its_own_process(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Do the work where nothing was done before it."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+    """Do the work where nothing but importing was done before it."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([chat.__name__])
+    with ProcessPoolExecutor(1, context) as process:
         return process.submit(work, *args, **options).result()
 
 

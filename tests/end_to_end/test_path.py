@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.commands import Footnote, copy_sparse
+from tests.fixtures.commands import Footnote, copy_data
 
 ROOT = Path(__file__).resolve().parents[2]
 CEILINGS = {"discord": (69, 460), "slack": (70, 435), "terminal": (39, 256)}
@@ -22,8 +21,7 @@ MOST_COMMANDS = 97
 @pytest.fixture(name="measured", scope="module")
 def _measured(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
     """Give a way to have questions measured, of which each has a process of its own; it returns the lines."""
-    data = tmp_path_factory.mktemp("measured") / "data"
-    shutil.copytree(ingested, data, copy_function=copy_sparse)
+    data = copy_data(ingested, tmp_path_factory.mktemp("measured") / "data")
 
     def measure(*words: str) -> list[str]:
         command = [sys.executable, "-m", "bench.path", "--data", str(data), *words]

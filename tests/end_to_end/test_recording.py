@@ -16,7 +16,7 @@ from adapters.documents.folder import FolderWalk
 from bot.app import Bot
 from bot.roles import shares
 from bot.settings import Settings
-from bot.wiring import assemble, folder
+from bot.wiring import assemble
 from core.events import Event, State, StateChanged
 from tests.end_to_end.community import SECRET, Community
 from tests.end_to_end.discord_transcript import DiscordTranscript
@@ -24,6 +24,7 @@ from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.on_slack import SlackCommunity
 from tests.end_to_end.slack_transcript import SlackTranscript
 from tests.end_to_end.transcript import Transcript, joined, wrapped
+from tests.fixtures.commands import copy_data
 from tests.fixtures.redis import clean
 from tests.waiting import wait_until
 
@@ -113,8 +114,6 @@ async def at_work(record: Record, redis_url: str, data: Path) -> AsyncGenerator[
     }
     settings = Settings(**values)
     async with assemble(settings, memory=True, observer=record.events.append) as product:
-        async for _ in product.ingestion.run(folder(DOCS, name="footnote", base_url="https://footnote.example")):
-            pass
         assert product.stores is not None
         bot = Bot(settings, product.agent, product.stores, record.events.append, product.index)
         running = asyncio.create_task(bot.run(shares((), settings)))
@@ -144,9 +143,9 @@ async def play(record: Record) -> None:
 
 
 @pytest.fixture(name="data", scope="module")
-def _data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder for the index of the pages, which are read once for all platforms."""
-    return tmp_path_factory.mktemp("recorded")
+def _data(ingested_docs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a data folder with the pages in it."""
+    return copy_data(ingested_docs, tmp_path_factory.mktemp("recorded") / "data")
 
 
 @pytest.fixture(name="record", params=PLATFORMS)

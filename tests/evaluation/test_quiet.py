@@ -8,21 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.folder import Folder
 from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
-from bench.quiet import PARTS, ROOT, found, judged, situations
-from core.documents.ingest import Ingestion
+from bench.quiet import PARTS, found, judged, situations
 from core.documents.retrieval import HybridRetriever
+from tests.fixtures.commands import copy_data
 
 
 @pytest.fixture(name="retriever")
-async def _retriever(tmp_path: Path) -> AsyncGenerator[HybridRetriever]:
+async def _retriever(ingested_docs: Path, tmp_path: Path) -> AsyncGenerator[HybridRetriever]:
     """Search these pages, which half of the sixth part is about."""
-    embedder = MiniLM(tmp_path / "models")
-    index = EdgeIndex(tmp_path / "index", embedder=embedder.name, dimension=embedder.dimension)
-    async for _ in Ingestion(index, embedder).run(Folder(ROOT / "docs", name="docs")):
-        pass
+    data = copy_data(ingested_docs, tmp_path / "data")
+    embedder = MiniLM(data / "models")
+    index = EdgeIndex(data / "index", embedder=embedder.name, dimension=embedder.dimension)
     yield HybridRetriever(embedder, index, clock=time.monotonic)
     await index.aclose()
 

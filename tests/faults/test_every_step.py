@@ -1,4 +1,4 @@
-"""A process dies at every step of a question, on every platform, and people see one whole answer each time."""
+"""A process dies at every step of a question, and people see one whole answer each time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tests.faults.audit import Ending
 from tests.faults.kinds import WORKED, hang_and_kill, stop_at
 from tests.faults.points import ACCEPTING, COMMANDED, LISTENING, MENTIONED
 from tests.faults.rig import LISTENERS, Rig, rig
+from tests.portion import by_turns
 
-BY_COMMAND = (*COMMANDED, "step taken", "state generating", "step edited", "step shown", "step recorded")
+BEGUN = ("step taken", "state generating", "step edited", "step shown", "step recorded")
 FROZEN = ("step posting", "tokens used")
 
 
@@ -47,7 +48,7 @@ async def kill_listeners(rig: Rig) -> None:
 
 async def kill_workers(rig: Rig) -> None:
     """Each time another question waits in the same thread, or the answer opens a thread of its own."""
-    for at, (point, platform) in enumerate(product(WORKED, LISTENERS)):
+    for at, (point, platform) in enumerate(by_turns(WORKED, LISTENERS)):
         await rig.patience()
         place = f"people at {point}" if at % 4 in (0, 3) else ""
         await stop_at(rig, point, rig.ask(platform, place))
@@ -62,7 +63,7 @@ async def kill_behind_commands(rig: Rig) -> list[int]:
     are where one is accepted and not acknowledged; Slack's is answered all the same. Give those of Discord.
     """
     unheard: list[int] = []
-    for point, platform in product(BY_COMMAND, LISTENERS):
+    for point, platform in [*product(COMMANDED, LISTENERS), *by_turns(BEGUN, LISTENERS)]:
         await rig.patience()
         asked = rig.command(platform)
         await stop_at(rig, point, asked)

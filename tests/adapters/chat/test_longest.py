@@ -40,8 +40,8 @@ def test_what_grows_on_a_platform_is_cut_off_and_says_so(make: Made, text: str) 
     """Its sources stand below that, and nothing of it was shown before that is not shown then."""
     reader, renderer = MarkupReader(Footnotes(sources())), make()
     drafts = list[list[str]]()
-    for at in range(0, len(text), len(text) // 7):
-        reader.feed(text[at : at + len(text) // 7])
+    for at in range(0, len(text), len(text) // 3):
+        reader.feed(text[at : at + len(text) // 3])
         drafts.append([part.text for part in renderer.sketch(reader)])
     reader.feed("", is_last=True)
     answer = Answer(

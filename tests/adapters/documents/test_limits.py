@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from adapters.documents.confining import PACKAGES
 from adapters.documents.folder import Folder
 from adapters.documents.page import NotReadable
 from adapters.documents.reading import (
     DEFAULT_LIMITS,
-    PACKAGES,
     TOO_BIG,
     TOO_SLOW,
     ReadingLimits,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.vendor_errors import ECHO, without_echo
+from adapters.vendors import ECHO, without_echo
 from core.errors import FootnoteError, ModelUnavailable
 from core.events import Event, ServiceSaid, only
 from core.model import Prompt

@@ -1,18 +1,12 @@
-"""What a client library raised: its words without secrets, and whether a certificate was to blame."""
+"""What client libraries are given and what they raise: which certificates they trust, and words without secrets."""
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from collections.abc import Iterable
-
-
-def is_untrusted(error: BaseException | None) -> bool:
-    """Return whether a certificate that nobody vouches for is behind the error; trying again would not help."""
-    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
-        error = error.__cause__ or error.__context__  # the clients wrap each other's exceptions
-    return error is not None
-
+from functools import lru_cache
 
 LONGEST = 500  # characters of a text that may be a whole page
 LONGEST_DETAIL = 300  # characters of it that an operator reads
@@ -21,6 +15,28 @@ ECHO = 8  # so many characters in a row that stand in the request too are an ech
 SECRETS = re.compile(
     r"(?i)(//)[^/\s@]+@|(bearer\s+)\S+|([?&](?:api[_-]?)?(?:key|token)=)[^&\s]+|\bsk-\S+"
 )  # in a form that services echo
+
+
+def trusted() -> ssl.SSLContext:
+    """Return what checks certificates, for all clients the same: to read all authorities of a system takes long.
+
+    A company's own authority is found where `SSL_CERT_FILE` or `SSL_CERT_DIR` says.
+    """
+    return _read(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@lru_cache(maxsize=4)
+def _read(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
+
+
+def is_untrusted(error: BaseException | None) -> bool:
+    """Return whether a certificate that nobody vouches for is behind the error; trying again would not help."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__  # the clients wrap each other's exceptions
+    return error is not None
 
 
 class VendorText(Exception):
