@@ -71,7 +71,7 @@ UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-ind
 	@touch $@
 
 # The second lock holds all of the first, so that a machine for development needs one installation. One of the tools
-# installs ten times as fast as pip, which does it where that one does not reach the index that pip is set up for.
+# installs much faster than pip, which does it where that one does not reach the index that pip is set up for.
 .venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	@echo "Setting up the environment and the tools for development (a minute or two, the first time) ..."
 	@sed -n '/^uv==/,/[^\\]$$/p' $< > .venv/uv.lock
