@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
-from adapters.chat.intake import BotIdentity, FoundAnswer
+from adapters.chat.intake import BotIdentity
+from adapters.chat.platform import FoundAnswer
 from adapters.discord.history import find_answer
 from adapters.slack.events import SlackChannel
 from adapters.slack.workspaces import OneWorkspace

@@ -269,6 +269,16 @@ class PlatformSurface:
                     self.observer(PlaceRefused(claim.message))
         return claim.delivery.model_copy(update={"notice": None, "is_marked": False}) if claim.is_update else Delivery()
 
+    async def stands(self, claim: Claim) -> bool:
+        """Return whether an answer that was whole is there, although the store may have lost what it knew of it."""
+        if claim.is_update or not claim.is_redelivered or not claim.delivery.messages:
+            return False
+        try:
+            found = await QUICK.call(partial(self.platform.find_answer, claim))
+        except PostingFailed:
+            return False
+        return found is not None and found.is_finished and not found.is_failure
+
     async def _clear(self, claim: Claim) -> None:
         """Take away what tells of an answer that does not come; one to earlier words of the question stays."""
         notice = claim.delivery.notice

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks, remember
 from adapters.chat.company import Gathering
-from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
+from adapters.chat.platform import NOTICE, REMARK, FoundAnswer, Part, Poster, nonce
 from adapters.chat.services import tell_wait
 from adapters.retry import BRIEF, NOT_NOW, PATIENT, QUICK
 from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
@@ -62,15 +62,6 @@ class Rights:
     opens_threads: bool = True
     reacts: bool = True
     missing: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundAnswer:
-    """What stands on a platform of an answer: nothing, where there are no messages."""
-
-    messages: tuple[MessageRef, ...] = ()
-    is_finished: bool = False
-    is_current: bool = True  # else it is older than an edit of the question, and does not say that it was updated
 
 
 class Channel(Protocol):

@@ -84,6 +84,16 @@ class Posted:
     place: ThreadRef | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """What stands on a platform of an answer: nothing, where there are no messages."""
+
+    messages: tuple[MessageRef, ...] = ()
+    is_finished: bool = False
+    is_failure: bool = False  # it says that there is no answer, and offers to try again
+    is_current: bool = True  # else it is older than an edit of the question, and does not say that it was updated
+
+
 class Barred(Rejected):
     """The bot may not do this in this place, and will not before somebody changes something there."""
 
@@ -167,6 +177,10 @@ class ChatPlatform:
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return where an answer goes, with a *remark* below it; None if it can be shown nowhere any more."""
         raise NotImplementedError
+
+    async def find_answer(self, claim: Claim) -> FoundAnswer | None:
+        """Return what the bot has answered to a question before; None where nobody can know."""
+        return None
 
     async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
         """Tell the asker why there is no answer, without opening a thread; return what others see, to be removed soon.

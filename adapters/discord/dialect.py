@@ -178,3 +178,8 @@ def names_question(message: Message, question: Question) -> bool:
 def is_draft(message: Message) -> bool:
     """Return whether a message of an answer says that more comes."""
     return any(name.startswith(f"{MARK}:stop:") for name in buttons_of(message))
+
+
+def is_failure(message: Message) -> bool:
+    """Return whether a message says that there is no answer, and offers to try again."""
+    return any(name.startswith(f"{MARK}:retry:") for name in buttons_of(message))

@@ -13,8 +13,9 @@ from discord.abc import GuildChannel
 from discord.utils import time_snowflake
 
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
-from adapters.chat.intake import LATEST, FoundAnswer
-from adapters.discord.dialect import buttons_of, is_draft, names_question
+from adapters.chat.intake import LATEST
+from adapters.chat.platform import FoundAnswer
+from adapters.discord.dialect import buttons_of, is_draft, is_failure, names_question
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
 from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, rights_in, said_in, translated
 from core.errors import Gone, Rejected
@@ -171,7 +172,12 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
             is_current = any(
                 UPDATED in one.content or one.created_at.timestamp() * 1000 >= inbound.revision for one in parts
             )
-            return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)), is_current=is_current)
+            return FoundAnswer(
+                refs,
+                is_finished=not any(map(is_draft, parts)),
+                is_failure=any(map(is_failure, parts)),
+                is_current=is_current,
+            )
         if begins and place == here.thread:
             room = await translated(client.fetch_channel(int(place)), gone=NO_PLACE)
             if isinstance(room, Thread) and room.total_message_sent > len(said):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,6 +20,7 @@ from adapters.chat.platform import (
     Barred,
     ChatPlatform,
     Destination,
+    FoundAnswer,
     Part,
     Posted,
     Poster,
@@ -29,7 +30,8 @@ from adapters.chat.platform import (
 )
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.events import DIRECT_MESSAGES
-from adapters.discord.limits import Throttle, low_priority
+from adapters.discord.history import find_answer
+from adapters.discord.limits import Throttle
 from adapters.discord.poster import (
     NO_MESSAGES_THERE,
     NO_PLACE,
@@ -40,6 +42,7 @@ from adapters.discord.poster import (
     said_in,
     tell_moderators,
     translated,
+    typing,
     unknown_messages,
 )
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
@@ -50,11 +53,14 @@ from core.messages import BUSY, LIMIT, MENTION_AGAIN, MENTION_TO_CONTINUE, UNTIT
 from core.model import (
     Answer,
     Claim,
+    Inbound,
+    InboundKind,
     Interaction,
     MessageRef,
     Person,
     Question,
     Reaction,
+    Setting,
     Status,
     WaitNotice,
     Withdrawal,
@@ -66,14 +72,10 @@ EMOJI = {Reaction.WARNING: WARNING, Reaction.LIMIT: LIMIT}
 THREAD_EXISTS = 160004
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
 LOOKED_AT = 20  # messages below an answer
-NOBODY_READS = frozenset({10003, 50001})  # what Discord says of a channel that is gone, or hidden from the bot
-RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 NAMED_EVERY = timedelta(minutes=10)  # in which Discord takes two names, of which one is left for a deletion
 MOST_ABROAD = 6  # messages of an answer: where the bot is not, Discord lets five follow a response
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
 LONGEST_TAGGING = 10.0  # seconds; the thread is held as long
-_NOW_OR_NEVER = asyncio.Event()
-_NOW_OR_NEVER.set()
 
 
 @dataclass
@@ -168,6 +170,21 @@ class DiscordChat(ChatPlatform):
             doubtful=doubtful,
         )
 
+    async def find_answer(self, claim: Claim) -> FoundAnswer | None:
+        """Return what stands where messages of it are known to; the response to a command is not looked for."""
+        asked, known = claim.question, claim.delivery.messages
+        if not known or claim.address is None or claim.address.interaction is not None:
+            return None
+        said = Inbound(
+            kind=InboundKind.WRITTEN,
+            setting=Setting.THREAD,
+            message=asked.message,
+            revision=asked.revision,
+            author=asked.author,
+            at=asked.asked_at,
+        )
+        return await find_answer(self.client, said, opens_threads=known[0].thread == asked.message.thread)
+
     async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
         """Tell whoever used a command alone; others by a reply where they asked, which is removed from a server."""
         address, here = claim.address, claim.message.thread
@@ -180,7 +197,7 @@ class DiscordChat(ChatPlatform):
         place = here.thread
         if address is not None and address.thread != here:  # no thread can be opened there
             place = address.thread.thread
-        elif address is not None and address.message == claim.message and is_first(claim.message):
+        elif self._opens(claim):
             place = here.channel  # the thread would have to be opened
         channel = self.client.get_partial_messageable(int(place))
         posted = await ChannelPoster(channel, reply_to=int(claim.message.id)).post(part, nonce)
@@ -276,6 +293,11 @@ class DiscordChat(ChatPlatform):
             if me is not None and str(found.get("owner_id")) == str(me.id) and not is_same:
                 await translated(http.edit_channel(thread, **changes))
 
+    @staticmethod
+    def _opens(claim: Claim) -> bool:
+        """Return whether the answer has a thread that is opened on the question."""
+        return claim.address is not None and claim.address.message == claim.message and is_first(claim.message)
+
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
         address, here = claim.address, claim.message.thread
@@ -294,8 +316,7 @@ class DiscordChat(ChatPlatform):
                     return outside, None, response
         if address is not None and address.thread != here:  # no thread can be opened there
             return address.thread.thread, address.message, ()
-        opens = address is not None and address.message == claim.message and is_first(claim.message)
-        if opens and not await self._open_thread(claim.message, claim.question.text):
+        if self._opens(claim) and not await self._open_thread(claim.message, claim.question.text):
             return here.channel, claim.message, ()
         return here.thread, address.message if address is not None and not is_first(claim.message) else None, ()
 
@@ -335,8 +356,7 @@ class DiscordChat(ChatPlatform):
             await remove_orphans(self.client, place, claim, shown)
         if answer is None or not shown:
             return
-        address, post, begins = claim.address, claim.message.thread, is_first(claim.message)
-        has_opened = address is not None and address.message == claim.message and begins
+        post, begins, has_opened = claim.message.thread, is_first(claim.message), self._opens(claim)
         if claim.is_update and has_opened and self._named.add(claim.message.id):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_TAGGING):
@@ -363,36 +383,6 @@ class DiscordChat(ChatPlatform):
                 message = self.client.get_partial_messageable(int(place)).get_partial_message(int(to.id))
                 await translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE)
                 return
-
-
-@asynccontextmanager
-async def typing(
-    client: AutoShardedClient,
-    channel: str | None,
-    refused: Callable[[PostingFailed], object],
-    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-) -> AsyncGenerator[Callable[[], object]]:
-    """Show that the bot types in a channel until what is yielded is called; that it is gone or hidden is *refused*."""
-
-    async def type_on() -> None:
-        while channel is not None:
-            try:
-                with low_priority(_NOW_OR_NEVER):
-                    await translated(client.http.send_typing(int(channel)))
-            except RateLimited:
-                pass  # answers are worth more
-            except PostingFailed as failure:
-                if getattr(failure.__cause__, "code", None) in NOBODY_READS:
-                    refused(failure)
-                return
-            await sleep(RENEWED)
-
-    task = asyncio.create_task(type_on())
-    try:
-        yield task.cancel
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 def is_first(message: MessageRef) -> bool:

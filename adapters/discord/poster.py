@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -39,11 +39,14 @@ if TYPE_CHECKING:
     Channel: TypeAlias = TextChannel | Thread | DMChannel | VoiceChannel | PartialMessageable
 
 Result = TypeVar("Result")
+_NOW_OR_NEVER = asyncio.Event()
+_NOW_OR_NEVER.set()
 
 LONGEST_CALL = 45.0  # seconds, with all waits and new tries of the library
 MAY_NOT_REPLY = 160002
 UNKNOWN_CHANNEL = 10003
 UNKNOWN_MESSAGE = 10008
+NOBODY_READS = frozenset({UNKNOWN_CHANNEL, 50001})  # a channel that is gone, or hidden from the bot
 TOO_MANY_LATE_EDITS = 30046  # waiting does not help
 NO_INTERACTION = 50027  # the token of a command or a button is over, not the bot's
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
@@ -53,6 +56,7 @@ BARRED = frozenset({UNKNOWN_CHANNEL, 50001, 50007, 50013, 200000})
 """No such channel, no access, no direct messages, no permission, and words that the place's own rules do not allow."""
 NONCES_LIVE = timedelta(minutes=2)  # at least; Discord speaks of "the past few minutes"
 EARLY = timedelta(seconds=30)  # as much may our clock be ahead of Discord's
+RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 LOOKED_AT = 100  # messages around the time of the post
 NAMES = {
     "add_reactions": "Add Reactions",
@@ -308,3 +312,33 @@ async def tell_moderators(
     owner = await translated(client.create_dm(Object(int(guild["owner_id"]))))
     text = f"{DISCORD.on_one_line(guild['name'])}: {part.text}" if is_named else part.text
     await ChannelPoster(owner).post(Part(text), nonce)
+
+
+@asynccontextmanager
+async def typing(
+    client: AutoShardedClient,
+    channel: str | None,
+    refused: Callable[[PostingFailed], object],
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> AsyncGenerator[Callable[[], object]]:
+    """Show that the bot types in a channel until what is yielded is called; that it is gone or hidden is *refused*."""
+
+    async def type_on() -> None:
+        while channel is not None:
+            try:
+                with low_priority(_NOW_OR_NEVER):
+                    await translated(client.http.send_typing(int(channel)))
+            except RateLimited:
+                pass  # answers are worth more
+            except PostingFailed as failure:
+                if getattr(failure.__cause__, "code", None) in NOBODY_READS:
+                    refused(failure)
+                return
+            await sleep(RENEWED)
+
+    task = asyncio.create_task(type_on())
+    try:
+        yield task.cancel
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 from adapters.chat.dialect import heading
 from adapters.chat.live_message import Pace
-from adapters.chat.platform import ChatPlatform, Destination, Part, Posted, nonce, utc_now
+from adapters.chat.platform import ChatPlatform, Destination, FoundAnswer, Part, Posted, nonce, utc_now
 from adapters.slack.api import ask, tell
 from adapters.slack.dialect import SlackRenderer
 from adapters.slack.interactions import mrkdwn
 from adapters.slack.people import People
-from adapters.slack.poster import Place, ThreadPoster, is_all, remove_orphans
+from adapters.slack.poster import Place, ThreadPoster, find_answer, is_all, remove_orphans
 from adapters.slack.responses import PrivatePoster
 from adapters.slack.signs import Indicator
 from adapters.slack.slash import DIRECT_MESSAGE
@@ -87,6 +87,12 @@ class SlackChat(ChatPlatform):
             settled=partial(remove_orphans, claim, place) if claim.is_redelivered else None,
             is_all=partial(is_all, place),
         )
+
+    async def find_answer(self, claim: Claim) -> FoundAnswer | None:
+        """Return what bears the marks of an answer in the thread; what one person alone was shown is in none."""
+        if claim.question.visibility == "private":
+            return None
+        return await find_answer(await self._place(claim.message), claim.message, claim.question.revision)
 
     async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
         """Tell the asker alone; a message of ours that stands for the question in the channel goes."""

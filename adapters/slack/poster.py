@@ -20,10 +20,9 @@ from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.intake import FoundAnswer
-from adapters.chat.platform import REMARK, Part, Posted, nonce
+from adapters.chat.platform import REMARK, FoundAnswer, Part, Posted, nonce
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
-from adapters.slack.dialect import STOP, blocks_of
+from adapters.slack.dialect import RETRY, STOP, blocks_of
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.events import unobserved
 from core.messages import UPDATED
@@ -185,7 +184,7 @@ async def is_all(place: Place, delivery: Delivery) -> bool:
 
 
 async def find_answer(
-    place: Place, message: MessageRef, revision: int, *, rest: Callable[[Place], Awaitable[object]]
+    place: Place, message: MessageRef, revision: int, *, rest: Callable[[Place], Awaitable[object]] | None = None
 ) -> FoundAnswer | None:
     """Return what the bot has answered to a message; None where that may stand further on than can be read.
 
@@ -198,7 +197,7 @@ async def find_answer(
     said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
     if not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
         raise Gone("the message was deleted")
-    found, is_finished, is_last, is_current = list[MessageRef](), True, True, not revision
+    found, is_finished, is_failure, is_last, is_current = list[MessageRef](), True, False, True, not revision
     for one in said:
         ts, known, text = str(one["ts"]), nonce_of(one), str(one.get("text") or "")
         if float(ts) <= float(message.id):
@@ -209,13 +208,14 @@ async def find_answer(
             found.append(MessageRef(thread=message.thread, id=ts))
             drawn = json.dumps(one.get("blocks"))
             is_finished = is_finished and known is not None and f'"{STOP}"' not in drawn
+            is_failure = is_failure or f'"{RETRY}"' in drawn
             is_current = is_current or UPDATED in drawn or float(ts) * 1000 >= revision
     if not found and len(said) >= LOOKED_AT:
         return None
     is_finished = bool(found) and is_finished
-    if is_finished and said[-1]["ts"] == found[-1].id:
+    if rest is not None and is_finished and said[-1]["ts"] == found[-1].id:
         await rest(place)
-    return FoundAnswer(tuple(found), is_finished=is_finished, is_current=is_current or not found)
+    return FoundAnswer(tuple(found), is_finished, is_failure, is_current=is_current or not found)
 
 
 def _letters(text: str) -> str:

@@ -56,6 +56,10 @@ class PlainSurface:
         self._out.flush()
         return Delivery()
 
+    async def stands(self, claim: Claim) -> bool:
+        """Nothing is tried twice here."""
+        return False
+
     async def react(self, claim: Claim, reaction: Reaction) -> None:
         """The warning stands in front of the text already."""
 

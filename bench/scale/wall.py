@@ -73,6 +73,10 @@ class Wall:
     async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Nothing was marked."""
 
+    async def stands(self, claim: Claim) -> bool:
+        """Nothing is tried twice."""
+        return False
+
     async def alert(self, home: WorkspaceRef, sentence: str) -> None:
         """Nobody moderates here."""
 

@@ -114,7 +114,7 @@ class Responder:
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
         """Tell the asker that the question was given up, after it has failed too often; nobody, where nobody asked."""
-        if claim.is_quiet:
+        if claim.is_quiet or await surface.stands(claim):
             return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
         await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
@@ -154,12 +154,17 @@ class Responder:
         """Draw an answer, and note what was posted, for edits and deletions to come; return that.
 
         It is nothing where another worker has the question by now: whatever that one does shall stand.
-        The mark of an earlier try is taken away first, and an *outcome* that is none marks it anew.
+        The mark of an earlier try is taken away first, and an *outcome* that is none marks it anew. A failure takes no
+        whole answer's place, of which a store that went back in time may not know.
         """
         if claim.is_redelivered or claim.delivery.is_marked:
             await surface.unreact(claim, Reaction.WARNING)
-        async with aclosing(progress):
-            delivery = await surface.reply(claim, progress)
+        shown = _unless_it_stands(progress, claim, surface) if claim.is_redelivered else progress
+        try:
+            async with aclosing(shown):
+                delivery = await surface.reply(claim, shown)
+        except _StandsAlready:
+            return claim.delivery if await self._is_noted(claim, claim.delivery) else Delivery()
         self.observer(Passed(claim.message, Step.SHOWN))
         if any(answer.is_failure or answer.lexical_only for answer in outcome):
             return await self._mark(claim, surface, delivery)
@@ -370,6 +375,21 @@ async def _is_worth_showing(run: AsyncGenerator[Progress, None]) -> bool:
     async with aclosing(run):
         *_, last = [item async for item in run]
     return isinstance(last, Answer) and last.status is Status.ANSWERED and bool(last.citations)
+
+
+class _StandsAlready(Exception):
+    """What was to be shown is a failure, and a whole answer is there."""
+
+
+async def _unless_it_stands(
+    progress: AsyncGenerator[Progress, None], claim: Claim, surface: Surface
+) -> AsyncGenerator[Progress, None]:
+    """Pass on progress. Raises `_StandsAlready` instead of a failure where a whole answer would go for it."""
+    async with aclosing(progress):
+        async for item in progress:
+            if isinstance(item, Answer) and item.is_failure and await surface.stands(claim):
+                raise _StandsAlready
+            yield item
 
 
 async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:

@@ -248,6 +248,13 @@ class Surface(Protocol):
         """
         ...
 
+    async def stands(self, claim: Claim) -> bool:
+        """Return whether a whole answer to the question stands there from an attempt before. Raises nothing.
+
+        False where nobody can know.
+        """
+        ...
+
     async def react(self, claim: Claim, reaction: Reaction) -> None:
         """Mark a question; doing it twice is no error.
 

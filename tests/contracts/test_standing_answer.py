@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.intake import FoundAnswer
+from adapters.chat.platform import FoundAnswer
 from core.errors import Gone, RateLimited
-from core.model import Answer, Claim, MessageRef, Progress, Status
+from core.model import Answer, Claim, Delivery, MessageRef, Progress, Status
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack, OnSlackByEdits
 from tests.platforms import ANSWER, grown, progress
@@ -31,6 +31,7 @@ PLACES = [
     *(("slack", where) for where in ("channel", "private channel", "their thread", "our thread", "direct")),
     *(("slack", "direct, further"), ("slack by edits", "channel"), ("slack by edits", "their thread")),
 ]
+LONG_ANSWER = ANSWER.model_copy(update={"text": "word " * 2000})
 EXCUSE = Answer(id="a", text="The documents cannot be searched.", status=Status.UNAVAILABLE)
 
 
@@ -61,7 +62,7 @@ async def broken_off(scene: AnyStanding, claim: Claim, *, parts: int = 1) -> tup
     return notes[-1].messages
 
 
-@pytest.mark.parametrize("answer", [ANSWER, EXCUSE, ANSWER.model_copy(update={"text": "word " * 2000})])
+@pytest.mark.parametrize("answer", [ANSWER, EXCUSE, LONG_ANSWER])
 async def test_an_answer_that_has_come_to_its_end_is_found_with_all_its_messages(
     scene: AnyStanding, answer: Answer
 ) -> None:
@@ -71,7 +72,32 @@ async def test_an_answer_that_has_come_to_its_end_is_found_with_all_its_messages
     delivery = await scene.chat.surface.reply(claim, grown(lambda: bool(scene.stands(claim)), answer))
     scene.remark(claim)
 
-    assert await scene.found(claim) == FoundAnswer(delivery.messages, is_finished=True)
+    is_failure = answer is EXCUSE
+    assert await scene.found(claim) == FoundAnswer(delivery.messages, is_finished=True, is_failure=is_failure)
+
+
+@pytest.mark.promise("ends-with-answer")
+@pytest.mark.parametrize(("answer", "stands"), [(ANSWER, True), (LONG_ANSWER, True), (EXCUSE, False)])
+async def test_a_whole_answer_is_known_for_that_to_whoever_has_the_question_next(
+    scene: AnyStanding, answer: Answer, stands: bool
+) -> None:
+    """By what the store had before it went back in time, which may be the first message alone."""
+    claim = scene.asks()
+    nothing = await scene.chat.surface.stands(replace(claim, attempt=2))
+    delivery = await scene.chat.surface.reply(claim, grown(lambda: bool(scene.stands(claim)), answer))
+    known = Delivery(messages=delivery.messages[:1])
+
+    assert nothing is False
+    assert await scene.chat.surface.stands(replace(claim, attempt=2, delivery=known)) is stands
+
+
+@pytest.mark.promise("ends-with-answer")
+async def test_half_an_answer_is_no_whole_one(scene: AnyStanding) -> None:
+    """So a failure may take its place."""
+    claim = scene.asks()
+    messages = await broken_off(scene, claim)
+
+    assert not await scene.chat.surface.stands(replace(claim, attempt=2, delivery=Delivery(messages=messages)))
 
 
 @pytest.mark.promise("signs-go")

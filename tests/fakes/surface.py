@@ -36,6 +36,7 @@ class RecordingSurface:
         self.refused: list[str] = []
         self.alerts: list[tuple[WorkspaceRef, str]] = []
         self.withdrawn: list[Withdrawal] = []
+        self.is_answered = False
         self._breaks_after = breaks_after
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
@@ -46,6 +47,10 @@ class RecordingSurface:
                 raise ConnectionError("the surface was told to break")
         question = claim.question.message
         return Delivery(messages=(MessageRef(thread=question.thread, id=f"{question.id}-reply"),))
+
+    async def stands(self, claim: Claim) -> bool:
+        """Say what the test has set."""
+        return self.is_answered
 
     async def refuse(self, claim: Claim, sentence: str) -> Delivery:
         """Keep the sentence; no message of an answer stands for it."""

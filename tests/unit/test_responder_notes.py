@@ -8,7 +8,7 @@ from datetime import timedelta
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.errors import ModelUnavailable
-from core.model import Asked, Claim, Deleted, Delivery, MessageRef, Progress, Reaction
+from core.model import Answer, Asked, Claim, Deleted, Delivery, MessageRef, Progress, Reaction
 from tests.builders import NOON, hit, question, thread
 from tests.fakes.chat import Script, ScriptedChatModel, turn
 from tests.fakes.clock import Clock
@@ -63,3 +63,20 @@ async def test_an_answer_in_a_channel_that_is_deleted_while_it_is_written_is_not
         await responder(script(*ANSWERED), inbox, store).respond(task, InChannel(inbox))
 
     assert await store.load(thread()) is None
+
+
+async def test_a_failure_takes_no_whole_answers_place(script: Script) -> None:
+    """A store that went back in time knows of the message, and not that the answer in it had come to its end."""
+    inbox, surface = MemoryInbox(), RecordingSurface()
+    answering = responder(script(turn(ModelUnavailable("down"))), inbox)
+    posted = Delivery(messages=(MessageRef(thread=thread(), id="5"),))
+    await inbox.put(Asked(question=question()))
+    async with inbox.claim() as task:
+        surface.is_answered = True
+        claim = Claim(question(), fence=task.fence, attempt=2, delivery=posted)
+        await answering.respond(claim, surface)
+        noted = await inbox.delivered(question().message)
+        await answering.apologize(claim, surface)
+
+    assert ([each for each in surface.shown if isinstance(each, Answer)], surface.reactions) == ([], [])
+    assert noted == posted

@@ -12,8 +12,7 @@ from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.platform import Part
 from adapters.discord.limits import Bucket, Throttle, low_priority
-from adapters.discord.platform import typing
-from adapters.discord.poster import ChannelPoster, translated
+from adapters.discord.poster import ChannelPoster, translated, typing
 from core.errors import RateLimited
 from core.events import unobserved
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord

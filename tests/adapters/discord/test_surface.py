@@ -12,8 +12,7 @@ from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.delivery import LATE, UPDATED
 from adapters.chat.live_message import Pace
-from adapters.discord.platform import typing
-from adapters.discord.poster import meaning, translated
+from adapters.discord.poster import meaning, translated, typing
 from core.answering.agent import answer_id
 from core.errors import PostingFailed, RateLimited, Unreachable
 from core.events import unobserved
