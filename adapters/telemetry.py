@@ -17,6 +17,7 @@ from core.events import (
     ConnectionLost,
     Event,
     FellBack,
+    InventionsRemoved,
     LostByStore,
     MemoryFailed,
     Observer,
@@ -32,7 +33,6 @@ from core.events import (
     StateChanged,
     TaskFailed,
     TokensUsed,
-    UrlsRemoved,
 )
 
 _TROUBLES = (
@@ -55,7 +55,7 @@ _TROUBLES = (
     | PossiblyDoubled
     | Shortcoming
     | SourceFailed
-    | UrlsRemoved
+    | InventionsRemoved
 )
 
 SLOW = 15.0

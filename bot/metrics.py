@@ -22,6 +22,7 @@ from core.events import (
     ConnectionLost,
     Event,
     FellBack,
+    InventionsRemoved,
     LostByStore,
     MemoryFailed,
     Passed,
@@ -36,7 +37,6 @@ from core.events import (
     TakenOver,
     TaskFailed,
     TokensUsed,
-    UrlsRemoved,
 )
 from core.model import Backlog, Claim, Measure, MessageRef
 
@@ -84,6 +84,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "connections_lost": ("Times the connection to a platform was lost.", ("platform",)),
     "urls_removed": ("Addresses that a model wrote and no document contains.", ()),
+    "marks_removed": ("Numbers of footnotes that a model wrote and no search returned.", ()),
 }
 
 
@@ -170,8 +171,12 @@ class Metrics:
             ConnectionLost: self._lost,
             CommunityLost: lambda event: self._connected.labels(event.community).set(0),
             CommunityBack: self._community_back,
-            UrlsRemoved: lambda event: self._add("urls_removed", amount=event.count),
+            InventionsRemoved: self._invented,
         }
+
+    def _invented(self, event: InventionsRemoved) -> None:
+        self._add("urls_removed", amount=event.urls)
+        self._add("marks_removed", amount=event.marks)
 
     def _passed(self, event: Passed) -> None:
         if event.step is Step.HEARD and event.question not in self._heard:

@@ -139,11 +139,12 @@ class BudgetAlerted:
 
 
 @dataclass(frozen=True, slots=True)
-class UrlsRemoved:
-    """The model wrote addresses that the index does not know; they were taken out."""
+class InventionsRemoved:
+    """The model wrote addresses, or numbers of footnotes, that no search had returned; they were taken out."""
 
     question: MessageRef
-    count: int
+    urls: int
+    marks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +359,7 @@ class SourceFailed:
 
 
 _OfQuestions: TypeAlias = (
-    StateChanged | Passed | ToolCalled | TokensUsed | Answered | Charged | UrlsRemoved | MemoryFailed
+    StateChanged | Passed | ToolCalled | TokensUsed | Answered | Charged | InventionsRemoved | MemoryFailed
 )
 _OfTasks: TypeAlias = TaskFailed | TakenOver | LostByStore | AnswerAssumed | PossiblyDoubled | PlaceRefused
 _OfServices: TypeAlias = Retried | ServiceFailed | ServiceSaid | FellBack | ServiceSkipped | ServiceBack | SourceFailed

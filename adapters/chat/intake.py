@@ -20,7 +20,7 @@ from adapters.chat.services import tell_wait
 from adapters.retry import BRIEF, NOT_NOW, PATIENT, QUICK
 from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
-from core.events import AnswerAssumed
+from core.events import AnswerAssumed, State, StateChanged
 from core.messages import CANNOT_TAKE, WARNING
 from core.model import (
     Asked,
@@ -355,6 +355,7 @@ class Intake:
         try:
             found = meaning(inbound, decision)
         except InvalidInput as refused:
+            self._services.observer(StateChanged(inbound.message, State.ERROR, "validation"))
             if routed.is_young or inbound.kind is InboundKind.WRITTEN:
                 self._reply(event, str(refused))
             return ()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
@@ -57,6 +58,7 @@ HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_B
 CHAIN = 5  # messages: the one replied to, and those before it
 GATEWAY = "gateway"  # the way to Discord on which the bot hears
 FIRST = 0  # the shard that connects before all others
+NEW = timedelta(days=1)  # so long a guild is welcomed whose bot was not running when it was invited
 GRACE = 10.0  # seconds that a shard may be away before anybody is told
 RECALLED = 20  # messages of a thread that people were having
 LONGEST_END = 10.0  # seconds for commands that are under way
@@ -166,6 +168,16 @@ class Listener(AutoShardedClient):
         """
         await self._intake.later(self._settle)
         await self._intake.later(self._forget_left)
+        since = (self._services.now() - NEW).timestamp()
+        for guild in self.guilds:  # those that have invited the bot while nobody listened
+            if since < joined_at(guild) < inf:
+                await self._intake.later(partial(self._welcome, guild))
+
+    async def _welcome(self, guild: Guild) -> None:
+        """Tell the moderators of a guild that may use the bot what it does, once."""
+        home = WorkspaceRef(platform=PLATFORM, workspace=str(guild.id))
+        if (await self._services.communities.load()).admits(home):
+            self.background.begin(partial(welcome, self, self._services.dedup, guild))
 
     async def _settle_alone(self) -> None:
         """Let the only guild use the bot before anything is heard there, unless it is decided which may.
@@ -200,12 +212,10 @@ class Listener(AutoShardedClient):
 
     async def on_guild_join(self, guild: Guild) -> None:
         """Let the first guild of all use the bot, where moderators are welcomed, and tell the operator of any other."""
-        home = WorkspaceRef(platform=PLATFORM, workspace=str(guild.id))
 
         async def join() -> None:
             await self._settle()
-            if (await self._services.communities.load()).admits(home):
-                self.background.begin(partial(welcome, self, self._services.dedup, guild))
+            await self._welcome(guild)
 
         await self._intake.later(join)
 

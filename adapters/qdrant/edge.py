@@ -144,7 +144,8 @@ class EdgeIndex:
             raise
         except Exception as error:  # the engine raises plain exceptions of many kinds
             raise RetrievalUnavailable(
-                f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
+                f"The index in {self._folder} cannot be used: the disk is full, or the folder is not writable, or "
+                f"files in it are damaged. If they are, remove {SHARD} and {LABEL} there, and run `footnote ingest` again."
             ) from error
 
     def _open(self) -> tuple[EdgeShard, Bm25]:

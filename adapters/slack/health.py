@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ LACKING = (
     "The bot lacks the scopes {scopes}. Copy them from manifest.json to the page App Manifest of the app, "
     "and install the app again."
 )
+LACKING_THERE = "{}. Have the bot installed there again, from the page /slack/install."
 NO_GROUP = (
     "Slack does not know the user group in SLACK_MODERATORS. Set it to the id of one in this workspace, which begins "
     "with S: open the group in Slack, and copy the id from its menu."
@@ -67,8 +69,8 @@ async def check(client: AsyncWebClient, *, app_token: str | None, moderators: st
     untyped: Any = client
     said: Any = await _checked(untyped.auth_test(), BOT_TOKEN_REFUSED)
     require_one_workspace(said.data)
-    if lacking := _lacking(said.headers):
-        raise Misconfigured(lacking)
+    if lacking := _lacking_in(said.headers):
+        raise Misconfigured(_sentence(lacking))
     who = f"{said.get('user')} in {said.get('team')}"
     if moderators:
         await _checked(members_of(moderators, client), NO_GROUP)
@@ -84,36 +86,67 @@ async def look_for_group(group: str, workspaces: InstalledWorkspaces) -> Mapping
     It is empty where Slack does not know the group. An organization's group counts in all its workspaces. Raises
     `StoreUnavailable`.
     """
-    turns = asyncio.Semaphore(AT_ONCE)
 
     async def look(workspace: str) -> str | None:
+        try:
+            await members_of(group, (await workspaces.find(workspace)).client)
+        except Denied as denied:
+            return "" if denied.code in NO_SUCH_GROUP else NOT_ASKED.format(denied.code)
+        except PostingFailed as failure:
+            return NOT_ASKED.format(TOKEN_REFUSED if isinstance(failure, Unauthorized) else failure)
+        return None
+
+    return await _in_each(workspaces, look)
+
+
+async def look_for_scopes(workspaces: InstalledWorkspaces) -> str:
+    """Return in a sentence which workspaces have installed the bot with fewer scopes than it needs by now, if any.
+
+    Of one where Slack does not tell now, nothing is said. Raises `StoreUnavailable`.
+    """
+
+    async def look(workspace: str) -> str | None:
+        with suppress(PostingFailed):
+            return ", ".join(await _lacking((await workspaces.find(workspace)).client)) or None
+        return None
+
+    found = await _in_each(workspaces, look)
+    lacking = [f"{name} lacks {scopes}" for name, scopes in found.items() if scopes]
+    return LACKING_THERE.format("; ".join(lacking)) if lacking else ""
+
+
+async def _in_each(
+    workspaces: InstalledWorkspaces, look: Callable[[str], Awaitable[str | None]]
+) -> Mapping[str, str | None]:
+    """Return what a look at each workspace has found, by the workspaces' names."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def found(workspace: str) -> str | None:
         async with turns:
-            try:
-                await members_of(group, (await workspaces.find(workspace)).client)
-            except Denied as denied:
-                return "" if denied.code in NO_SUCH_GROUP else NOT_ASKED.format(denied.code)
-            except PostingFailed as failure:
-                return NOT_ASKED.format(TOKEN_REFUSED if isinstance(failure, Unauthorized) else failure)
-            return None
+            return await look(workspace)
 
     joined = await workspaces.joined()
-    found = await asyncio.gather(*(look(home.workspace) for home, _ in joined))
-    return {
-        f"{home.workspace} ({name})" if name else home.workspace: why
-        for (home, name), why in zip(joined, found, strict=True)
-    }
+    names = [f"{home.workspace} ({name})" if name else home.workspace for home, name in joined]
+    return dict(zip(names, await asyncio.gather(*(found(home.workspace) for home, _ in joined)), strict=True))
 
 
 async def shortcoming(client: AsyncWebClient) -> str:
     """Return which scopes the bot lacks, in a sentence for the operator, if any. Raises `PostingFailed`."""
+    return _sentence(await _lacking(client))
+
+
+async def _lacking(client: AsyncWebClient) -> Sequence[str]:
     untyped: Any = client
-    return _lacking((await translated(untyped.auth_test())).headers)
+    return _lacking_in((await translated(untyped.auth_test())).headers)
 
 
-def _lacking(headers: Mapping[str, Any]) -> str:
-    given = str({name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", ""))
-    lacking = sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")})
+def _sentence(lacking: Sequence[str]) -> str:
     return LACKING.format(scopes=", ".join(lacking)) if lacking else ""
+
+
+def _lacking_in(headers: Mapping[str, Any]) -> Sequence[str]:
+    given = str({name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", ""))
+    return sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")})
 
 
 async def _checked(call: Awaitable[Result], refusal: str) -> Result:

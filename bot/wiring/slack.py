@@ -12,7 +12,7 @@ from bot.settings import Settings, revealed
 from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.services import Advice
 from bot.wiring.stores import Stores, open_stores
-from core.errors import FootnoteError, Misconfigured, PostingFailed
+from core.errors import FootnoteError, Misconfigured, PostingFailed, StoreUnavailable
 from core.events import Observer, ServiceFailed, Shortcoming
 from core.messages.wording import listed
 from core.model import WorkspaceRef
@@ -135,11 +135,16 @@ class SlackPlatform(Platform):
         )
 
     async def _tell_shortcoming(self) -> None:
-        """Say which scopes are missing; where Slack does not tell now, what needs one says so."""
-        from adapters.slack.health import shortcoming
+        """Say which scopes are missing, and where; where Slack does not tell now, what needs one says so."""
+        from adapters.slack.health import look_for_scopes, shortcoming
 
-        with contextlib.suppress(PostingFailed):
-            if self._one is not None and (advice := await shortcoming((await self._one.only()).client)):
+        with contextlib.suppress(PostingFailed, StoreUnavailable):
+            advice = ""
+            if self._one is not None:
+                advice = await shortcoming((await self._one.only()).client)
+            elif self._installed is not None:
+                advice = await look_for_scopes(self._installed)
+            if advice:
                 self._observer(Shortcoming(self.name, advice))
 
     @contextlib.asynccontextmanager
@@ -250,21 +255,24 @@ async def check_slack(settings: Settings, private: str | None = None) -> str:
     async with open_session() as session:
         if settings.has_installations:
             says = f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
-            return await _with_group(says, moderators, settings, session, private) if moderators else says
+            return await _with_workspaces(says, moderators, settings, session, private)
         client = connect(session, token=revealed(settings.slack_bot_token) or "", api_url=settings.slack_api_url)
         return await check(client, app_token=revealed(settings.slack_app_token), moderators=moderators)
 
 
-async def _with_group(says: str, group: str, settings: Settings, session: ClientSession, private: str | None) -> str:
-    """Return the line with where a user group moderates; each installed workspace has groups of its own."""
-    from adapters.slack.health import look_for_group
+async def _with_workspaces(
+    says: str, group: str, settings: Settings, session: ClientSession, private: str | None
+) -> str:
+    """Return the line with which workspaces lack scopes, and where a user group moderates, as each has its own."""
+    from adapters.slack.health import look_for_group, look_for_scopes
     from adapters.slack.oauth import InstalledWorkspaces
 
     id_, secret = _app_of(settings)
     given: dict[str, Any] = {"client_id": id_, "client_secret": secret, "api_url": settings.slack_api_url}
     async with open_stores(settings, private) as stores:
         workspaces = InstalledWorkspaces(session, stores.vault, stores.dedup, **given)
-        found = await look_for_group(group, workspaces)
+        found = await look_for_group(group, workspaces) if group else {}
+        lacking = await look_for_scopes(workspaces)
         await workspaces.background.finish(LONGEST_END)  # what renews a token that ends soon
     if found and not any(why != "" for why in found.values()):
         raise Misconfigured(NO_SUCH_GROUP)
@@ -274,8 +282,9 @@ async def _with_group(says: str, group: str, settings: Settings, session: Client
     if unknown := [name for name, why in found.items() if why == ""]:
         sentences.append(GROUP_UNKNOWN.format(listed(unknown)))
     sentences += [f"{name}: {why}." for name, why in found.items() if why]
+    sentences += [lacking] if lacking else []
     line = ". ".join([says, " ".join(sentences[1:])]) if sentences[1:] else says
-    return Advice(line) if len(knowing) < len(found) else line
+    return Advice(line) if lacking or len(knowing) < len(found) else line
 
 
 def _app_of(settings: Settings) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from core.answering.smalltalk import is_small_talk
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
-from core.events import Observer, Service, ServiceFailed, State, StateChanged, UrlsRemoved, unobserved
+from core.events import InventionsRemoved, Observer, Service, ServiceFailed, State, StateChanged, unobserved
 from core.messages import EXPIRED, FAILED, TOO_LONG, Practices, busy_model
 from core.model import (
     Answer,
@@ -374,8 +374,9 @@ class Run:
             )
         else:
             verdict = Verdict(Status.FAILED, failure) if failure else stopped(self._draft)
-        if removed := self._draft.markup.notes.removed_urls:
-            agent.observer(UrlsRemoved(question.message, removed))
+        notes = self._draft.markup.notes
+        if notes.removed_urls or notes.removed_marks:
+            agent.observer(InventionsRemoved(question.message, notes.removed_urls, notes.removed_marks))
         if verdict.status not in (Status.ANSWERED, Status.STOPPED) and self._draft.is_shown:
             yield Restarted()
         yield Answer(

@@ -128,6 +128,7 @@ class Footnotes:
     sources: Sources
     removed_urls: int = 0
     removed_deeds: int = 0
+    removed_marks: int = 0
     given: int = 0
     shown: dict[int, Citation] = field(default_factory=dict[int, Citation])  # by the numbers that the model uses
     head: tuple[object, tuple[tuple[Inline, ...], ...]] = (None, ())  # of a table, as it is and as it was read
@@ -141,6 +142,7 @@ class Footnotes:
         for first, last, single in _RANGE.findall(mark.partition("†")[0]):
             low, high = (int(single), int(single)) if single else (int(first), int(last))
             for asked in (low,) if single else sorted(number for number in known if low <= number <= high):
+                self.removed_marks += asked not in known
                 number = evidence.place(sentence, asked, known) if sentence else asked
                 if number is not None and number in known and self.given < MOST_FOOTNOTES:
                     self.given += 1

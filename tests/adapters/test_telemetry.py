@@ -14,6 +14,7 @@ from core.events import (
     Answered,
     CatchUpCutShort,
     Event,
+    InventionsRemoved,
     MemoryFailed,
     PlaceRefused,
     PlatformFailed,
@@ -23,7 +24,6 @@ from core.events import (
     State,
     StateChanged,
     TokensUsed,
-    UrlsRemoved,
 )
 from core.model import Status, Usage
 from tests.builders import question
@@ -98,7 +98,7 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
                 },
             ),
         ),
-        (UrlsRemoved(REF, 2), ("warning", "urls_removed", {"question": NAME, "count": 2})),
+        (InventionsRemoved(REF, 2), ("warning", "inventions_removed", {"question": NAME, "urls": 2, "marks": 0})),
         (PlaceRefused(REF), ("warning", "place_refused", {"question": NAME})),
         (AnswerAssumed(REF), ("warning", "answer_assumed", {"question": NAME})),
         (PossiblyDoubled(REF), ("warning", "possibly_doubled", {"question": NAME})),

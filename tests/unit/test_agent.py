@@ -11,7 +11,7 @@ import pytest
 
 from core.answering.agent import Agent, Limits
 from core.answering.prompts import INSTRUCTIONS
-from core.events import Event, State, StateChanged, TokensUsed, ToolCalled, UrlsRemoved
+from core.events import Event, InventionsRemoved, State, StateChanged, TokensUsed, ToolCalled
 from core.model import (
     Answer,
     Citation,
@@ -246,7 +246,7 @@ async def test_every_step_is_an_event(script: Script) -> None:
         searched,
         StateChanged(about, State.GENERATING),
         TokensUsed(about, "scripted", used),
-        UrlsRemoved(about, 1),
+        InventionsRemoved(about, 1),
     ]
 
 

@@ -21,6 +21,7 @@ from core.events import (
     ConnectionLost,
     Event,
     FellBack,
+    InventionsRemoved,
     MemoryFailed,
     Passed,
     PlaceRefused,
@@ -36,7 +37,6 @@ from core.events import (
     TakenOver,
     TaskFailed,
     TokensUsed,
-    UrlsRemoved,
 )
 from core.model import Answer, Backlog, Claim, Cost, Status, Usage
 from tests.builders import NOON, question
@@ -110,7 +110,7 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
                 'platform_waited_seconds_total{platform="discord"}': 1.5,
             },
         ),
-        (UrlsRemoved(REF, 3), {"urls_removed_total": 3}),
+        (InventionsRemoved(REF, 3, 2), {"urls_removed_total": 3, "marks_removed_total": 2}),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from core.messages import WELCOME
@@ -32,3 +34,20 @@ async def test_moderators_are_told_once_what_the_bot_does_where_it_may_be_used(s
     (said,) = answers(server)
     owner = server.platform.dm_of(server.platform.owner)
     assert (said.content, said.channel_id) == (WELCOME, owner.id)
+
+
+@pytest.mark.promise("greets-once")
+async def test_who_invited_the_bot_before_it_was_started_is_welcomed_too(server: DiscordServer) -> None:
+    """Within a day, and once however often it starts; those who have had it for long are not."""
+    dedup = MemoryDedup()
+    guild, now = server.add_guild("Ours"), datetime.now(UTC)
+    communities = MemoryCommunities(WorkspaceRef(platform="discord", workspace=str(guild.id)))
+    said = list[int]()
+    for age in (timedelta(days=2), timedelta(hours=20), timedelta(hours=21)):
+        guild.members[server.bot.id].joined_at = (now - age).isoformat()
+        async with listening(server, Box(), dedup=dedup, communities=communities) as client:
+            await client.background.finish(1.0)
+        said.append(len(answers(server)))
+
+    assert said == [0, 1, 1]
+    assert answers(server)[0].content == WELCOME

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from slack_sdk.oauth.installation_store import Bot
 
+from adapters.slack.health import LACKING_THERE
 from adapters.slack.oauth import VaultInstallations
 from bot.settings import Settings, read_settings
 from bot.wiring.services import Advice
@@ -89,3 +90,17 @@ async def test_the_doctor_asks_each_workspace_for_the_group_of_moderators(place:
     ]
     assert [isinstance(each, Advice) for each in found] == [False, False, True, True]
     assert str(nowhere.value) == NO_SUCH_GROUP
+
+
+@pytest.mark.promise("says-what-to-do")
+async def test_workspaces_that_have_installed_the_bot_with_fewer_scopes_are_named(
+    place: Place, settings: Settings
+) -> None:
+    """As many have after an update, whether or not a group of users moderates."""
+    other = place.server.add_workspace("Arms")
+    other.scopes.discard("files:read")
+    await installed(settings, place.workspace, other)
+    says = await check_slack(settings.model_copy(update={"slack_moderators": None}))
+
+    lacking = LACKING_THERE.format(f"{other.team_id} (Arms) lacks files:read")
+    assert (says, type(says)) == (f"{LINE}. {lacking}", Advice)

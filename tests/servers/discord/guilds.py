@@ -44,6 +44,7 @@ class Member:
     user: User
     roles: set[int] = field(default_factory=set[int])
     pending: bool = False  # has not accepted the rules yet
+    joined_at: str = "2026-01-01T12:00:00+00:00"
 
 
 ROLE, USER, CHANNEL = 1, 2, 3  # kinds of rules

@@ -37,7 +37,7 @@ def member_payload(guild: Guild, user: User, *, with_user: bool = True) -> Json:
         "roles": [str(role) for role in sorted(found.roles)],
         "nick": None,
         "avatar": None,
-        "joined_at": JOINED,
+        "joined_at": found.joined_at,
         "deaf": False,
         "mute": False,
         "flags": 0,
