@@ -145,7 +145,7 @@ class EdgeIndex:
         except Exception as error:  # the engine raises plain exceptions of many kinds
             raise RetrievalUnavailable(
                 f"The index in {self._folder} cannot be used: the disk is full, or the folder is not writable, or "
-                f"files in it are damaged. If they are, remove {SHARD} and {LABEL} there, and run `footnote ingest` again."
+                f"files are damaged. If they are, remove {SHARD} and {LABEL} there, and run `footnote ingest` again."
             ) from error
 
     def _open(self) -> tuple[EdgeShard, Bm25]:
