@@ -22,6 +22,7 @@ PIECES = [
     *("**", "*", "_", "__", "!", "[", "]", "(", ")", "](", " ", "\t", ":", "\ue0000\ue001", "\u200b", "\u202e"),
     *("\u2028", "[1] x https://a.example", "bank.example ", "A sentence that fills. " * 30),
     *("1", ";", "&1", "+ ", "4. ", "www.e", "ps://x", "<ps:>", "*l*"),
+    *("$x_i$", "$$\\frac{a}{b}$$", "\\(a^2\\)", "\\[", "\\]", "$", "$5 ", "$$"),
     *("word " * 60, "longer_words_" * 30),
 ]
 GROWING = [  # beginnings of these could mean something else, or be written in another way

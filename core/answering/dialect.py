@@ -38,9 +38,9 @@ _BACKTICKS = re.compile(r"`+")
 _SPECIAL = re.compile(
     # each begins with a character, and looks back only then: so the others are passed over quickly
     r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?:(?=\S|\Z)|(?<=\S\*))|(?<!\w)(?:__++|_(?=\S|\Z))|(?<=[^\s_])_++(?!\w)|~~+|\](?=\(|\Z)"
-    r"|<(?=[a-zA-Z/!]|\Z)"
+    r"|<(?=[a-zA-Z/!]|\Z)|\$(?!\s|\d[\d.,]*(?:[\s;:!?)]|\Z))"
 )
-_SIGN = re.compile(r"[\\`*_~\]<]")  # without one of these there is nothing special, which is quickly seen
+_SIGN = re.compile(r"[\\`*_~\]<$]")  # without one of these there is nothing special, which is quickly seen
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead
     "``": f"`{GAP}`",

@@ -52,7 +52,14 @@ _TAG = re.compile(rf"</?({_NAMES})(?:[ \t/][^<>\n]{{0,2000}})?>", re.IGNORECASE)
 _OPEN_ANGLE = re.compile(r"<(?:[a-zA-Z/][^<>\n]{0,2000})?\Z|<!-?\Z")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _OPEN_ENTITY = re.compile(r"&[#a-zA-Z0-9]{0,33}\Z")
-_PLAIN = re.compile(r"[^\\`\[!【［<&*_~\n]+")
+_PLAIN = re.compile(r"[^\\`\[!【［<&*_~\n$]+")
+# As in pandoc, no space stands inside of the dollars; what looks like a price begins nothing.
+_DOLLARS = re.compile(
+    r"\$\$([^$`]{1,480}+)\$\$|(?<![\w$])\$(?![\s$]|\d[\d.,]*(?:[\s;:!?)]|\Z))([^$`\n]{1,200}+)(?<!\s)\$(?![\w$])"
+)
+_OPEN_DOLLARS = re.compile(r"\$(?:\$[^$`]{0,480}+\$?|(?!\d[\d.,]*[\s;:!?)])[^\s$`][^$`\n]{0,199}+\$?)?\Z")
+_SHORT = 2  # characters of a name, such as one of a variable
+_MATHS, _NAMED = re.compile(r"[\\^_={}<>+*/|-]"), re.compile(r"[^\W\d_]|\\")
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.")
 _OPEN_WORD = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}(?::/{0,2})?\Z")
 _LONGEST_WORD = 34  # characters that could be the beginning of an address
@@ -124,6 +131,30 @@ class InlineReader:
             self._at += 1
         else:
             self._add("\\", length=1)
+
+    def _backslash(self) -> None:
+        """Read a formula between brackets with backslashes, or a character that one makes a word."""
+        text, at = self.text, self._at
+        closing = {"(": "\\)", "[": "\\]"}.get(text[at + 1 : at + 2], "")
+        end = text.find(closing, at + 2, at + REACH) if closing else -1
+        self._wait_if(closing and end < 0 and len(text) - at < REACH)
+        if end < 0 or not self._formula(text[at + 2 : end], length=end + 2 - at):
+            self._escape()
+
+    def _dollar(self) -> None:
+        """Read a formula between dollars; others are those of prices and variables."""
+        self._wait_if(not self.is_whole and _OPEN_DOLLARS.match(self.text, self._at))
+        found = _DOLLARS.match(self.text, self._at)
+        if not found or not self._formula(found[1] or found[2], length=len(found[0])):
+            self._add("$", length=1)
+
+    def _formula(self, inner: str, *, length: int) -> bool:
+        """Add a formula as code, in which nothing is a mark; return whether it is one."""
+        inner = " ".join(inner.split())
+        is_formula = bool(_NAMED.search(inner) and (_MATHS.search(inner) or len(inner) <= _SHORT))
+        if is_formula:
+            self._add(CodeSpan(inner), length=length)
+        return is_formula
 
     def _code(self) -> None:
         run = self._run()
@@ -323,8 +354,8 @@ class InlineReader:
         put(self._frames[place - 1 if place > 0 else -1].nodes, [frame.mark, *frame.nodes])
 
     _READERS: ClassVar[dict[str, Callable[[InlineReader], None]]] = {
-        "\\": _escape, "`": _code, "[": _bracket, "!": _bracket, "【": _bracket, "［": _bracket, "<": _angle,
-        "&": _entity, "*": _emphasis, "_": _emphasis, "~": _emphasis, "\n": _line_break,
+        "\\": _backslash, "$": _dollar, "`": _code, "[": _bracket, "!": _bracket, "【": _bracket, "［": _bracket,
+        "<": _angle, "&": _entity, "*": _emphasis, "_": _emphasis, "~": _emphasis, "\n": _line_break,
     }  # fmt: skip
 
 
