@@ -175,6 +175,12 @@ def names_question(message: Message, question: Question) -> bool:
     return any(name in own or place in f"{name}:" for name in buttons_of(message))
 
 
+def voted_on(message: Message) -> set[str]:
+    """Return which answers the buttons of a message ask a vote on: one to certain words of its question."""
+    kinds = f"{MARK}:up:", f"{MARK}:down:"
+    return {name.rpartition(":")[2] for name in buttons_of(message) if name.startswith(kinds)}
+
+
 def is_draft(message: Message) -> bool:
     """Return whether a message of an answer says that more comes."""
     return any(name.startswith(f"{MARK}:stop:") for name in buttons_of(message))

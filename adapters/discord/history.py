@@ -15,9 +15,10 @@ from discord.utils import time_snowflake
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
 from adapters.chat.intake import LATEST
 from adapters.chat.platform import FoundAnswer
-from adapters.discord.dialect import buttons_of, is_draft, is_failure, names_question
+from adapters.discord.dialect import buttons_of, is_draft, is_failure, names_question, voted_on
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
 from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, rights_in, said_in, translated
+from core.answering.verdict import answer_id_of
 from core.errors import Gone, Rejected
 from core.messages import BUSY, UNTITLED, UPDATED, WARNING
 from core.model import Inbound, MessageRef, Person, Question, ThreadRef
@@ -169,14 +170,11 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
         if parts:
             thread = here.model_copy(update={"thread": place})
             refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
-            is_current = any(
-                UPDATED in one.content or one.created_at.timestamp() * 1000 >= inbound.revision for one in parts
-            )
             return FoundAnswer(
                 refs,
                 is_finished=not any(map(is_draft, parts)),
                 is_failure=any(map(is_failure, parts)),
-                is_current=is_current,
+                is_current=_is_current(inbound, parts),
             )
         if begins and place == here.thread:
             room = await translated(client.fetch_channel(int(place)), gone=NO_PLACE)
@@ -184,6 +182,16 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
                 return None  # whoever has deleted an answer wants no other
         return FoundAnswer() if len(found) < PAGE else None
     return FoundAnswer()
+
+
+def _is_current(inbound: Inbound, parts: Sequence[Message]) -> bool:
+    """Return whether an answer is one to the newest words: its buttons know, if it has such; else times tell."""
+    if votes := {name for one in parts for name in voted_on(one)}:
+        return answer_id_of(inbound.message, inbound.revision) in votes
+    return any(
+        UPDATED in one.content or (one.edited_at or one.created_at).timestamp() * 1000 >= inbound.revision
+        for one in parts
+    )
 
 
 def _answers(client: AutoShardedClient, said: Sequence[Message]) -> Sequence[Sequence[Message]]:

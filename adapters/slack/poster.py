@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.platform import REMARK, FoundAnswer, Part, Posted, nonce
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
-from adapters.slack.dialect import RETRY, STOP, blocks_of
+from adapters.slack.dialect import RETRY, STOP, UP, blocks_of
+from core.answering.verdict import answer_id_of
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.events import unobserved
 from core.messages import UPDATED
@@ -35,6 +37,7 @@ LOOKED_AT = 15  # messages; Slack gives some apps no more
 EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
 LONGEST = 20  # messages of an answer
 REMAINS = "tombstone"  # a message that was deleted, and began a thread
+_VOTED = re.compile(rf'"{UP} (\w+)"')
 IS_STREAMING = "streaming_state_conflict"
 BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 
@@ -197,25 +200,37 @@ async def find_answer(
     said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
     if not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
         raise Gone("the message was deleted")
-    found, is_finished, is_failure, is_last, is_current = list[MessageRef](), True, False, True, not revision
+    found, is_last = list[Mapping[str, Any]](), True
     for one in said:
-        ts, known, text = str(one["ts"]), nonce_of(one), str(one.get("text") or "")
-        if float(ts) <= float(message.id):
+        known, text = nonce_of(one), str(one.get("text") or "")
+        if float(one["ts"]) <= float(message.id):
             continue  # the root always comes along
         if one.get("user") != me:
             is_last = is_last and "?" not in text and f"<@{me}" not in text
         elif known in marks or (known is None and is_last and not found):
-            found.append(MessageRef(thread=message.thread, id=ts))
-            drawn = json.dumps(one.get("blocks"))
-            is_finished = is_finished and known is not None and f'"{STOP}"' not in drawn
-            is_failure = is_failure or f'"{RETRY}"' in drawn
-            is_current = is_current or UPDATED in drawn or float(ts) * 1000 >= revision
-    if not found and len(said) >= LOOKED_AT:
-        return None
-    is_finished = bool(found) and is_finished
-    if rest is not None and is_finished and said[-1]["ts"] == found[-1].id:
+            found.append(one)
+    if not found:
+        return None if len(said) >= LOOKED_AT else FoundAnswer()
+    drawn = [json.dumps(one.get("blocks")) for one in found]
+    is_finished = not any(nonce_of(one) is None for one in found) and not any(f'"{STOP}"' in each for each in drawn)
+    if rest is not None and is_finished and said[-1]["ts"] == found[-1]["ts"]:
         await rest(place)
-    return FoundAnswer(tuple(found), is_finished, is_failure, is_current=is_current or not found)
+    return FoundAnswer(
+        tuple(MessageRef(thread=message.thread, id=str(one["ts"])) for one in found),
+        is_finished=is_finished,
+        is_failure=any(f'"{RETRY}"' in each for each in drawn),
+        is_current=not revision or _is_current(found, drawn, answer_id_of(message, revision), revision),
+    )
+
+
+def _is_current(found: Sequence[Mapping[str, Any]], drawn: Sequence[str], name: str, revision: int) -> bool:
+    """Return whether an answer is one to the newest words: its buttons know, if it has such; else times tell."""
+    if votes := {vote for each in drawn for vote in _VOTED.findall(each)}:
+        return name in votes
+    return any(
+        UPDATED in each or float(cast("Mapping[str, Any]", one.get("edited") or one)["ts"]) * 1000 >= revision
+        for one, each in zip(found, drawn, strict=True)
+    )
 
 
 def _letters(text: str) -> str:

@@ -38,7 +38,7 @@ from core.messages import (
     storage,
     unread_files,
 )
-from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
+from core.model import Awaited, Citation, Drafted, MessageRef, PartialAnswer, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
 MOST_NOTES = 3  # footnotes behind one paragraph that had none
@@ -299,4 +299,9 @@ async def about_itself(question: Question, search: SearchTool, practices: Practi
 
 def answer_id(question: Question) -> str:
     """Return the name of the answer to a revision of a question, which every attempt gives it anew."""
-    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]
+    return answer_id_of(question.message, question.revision)
+
+
+def answer_id_of(message: MessageRef, revision: int) -> str:
+    """Return the same where no more is known of the question."""
+    return sha256(f"{message}#{revision}".encode()).hexdigest()[:16]

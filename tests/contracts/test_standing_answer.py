@@ -127,14 +127,15 @@ async def test_half_an_answer_is_found_as_that(scene: AnyStanding, parts: int) -
 
 async def test_an_answer_is_found_for_the_newest_words_of_a_question(scene: AnyStanding) -> None:
     """Whoever edits a question changes the answer to the words before."""
-    claim = scene.asks()
+    asked = scene.asks()
+    claim = replace(asked, question=asked.question.model_copy(update={"revision": 7}))
     delivery = await scene.chat.surface.reply(claim, progress(ANSWER))
 
     assert await scene.found(claim, revision=7) == FoundAnswer(delivery.messages, is_finished=True)
 
 
 async def test_an_answer_to_words_before_an_edit_is_known_for_that(scene: AnyStanding) -> None:
-    """It is older than the edit; once it was updated, it says so."""
+    """Its buttons know which words it answers, whenever it was shown."""
     claim = scene.asks()
     delivery = await scene.chat.surface.reply(claim, progress(ANSWER))
     edited = round((datetime.now(UTC) + timedelta(minutes=1)).timestamp() * 1000)
@@ -147,6 +148,18 @@ async def test_an_answer_to_words_before_an_edit_is_known_for_that(scene: AnySta
 
     assert before == FoundAnswer(delivery.messages, is_finished=True, is_current=False)
     assert after == FoundAnswer(delivery.messages, is_finished=True)
+
+
+async def test_an_edit_before_anything_was_shown_leaves_one_answer(scene: AnyStanding) -> None:
+    """Which does not say that it was updated, and whose message may be older than the edit."""
+    claim = scene.asks()
+    messages = await broken_off(scene, claim)
+    edited = round((datetime.now(UTC) + timedelta(minutes=1)).timestamp() * 1000)
+    question = claim.question.model_copy(update={"revision": edited})
+    again = replace(claim, delivery=Delivery(messages=messages), question=question)
+    delivery = await scene.chat.surface.reply(again, progress(ANSWER))
+
+    assert await scene.found(claim, revision=edited) == FoundAnswer(delivery.messages, is_finished=True)
 
 
 async def test_nothing_is_found_of_an_answer_that_was_deleted(scene: AnyStanding) -> None:
