@@ -66,7 +66,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service_failures": ("Calls to a service that failed.", ("service",)),
     "fallbacks": ("Calls that a second service answered because the first one was not available.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
-    "lost_by_store": ("Questions that the data store lost while they were answered.", ("platform",)),
+    "lost_by_store": ("Questions that the data store lost before they were answered.", ("platform",)),
     "answers_assumed": (
         "Questions that count as answered, since the data store and the platform could not tell.",
         ("platform",),

@@ -223,7 +223,7 @@ class TakenOver:
 
 @dataclass(frozen=True, slots=True)
 class LostByStore:
-    """The store has lost a question that a worker is at; it *is put back*, unless the store has it again."""
+    """The store has lost a question that this process knows; it *is put back*, unless the store has it again."""
 
     question: MessageRef
     is_put_back: bool

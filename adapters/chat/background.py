@@ -21,7 +21,7 @@ from adapters.chat.platform import NOTICE, nonce
 from adapters.chat.services import Unanswered
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
-from core.events import Passed, Step, unobserved
+from core.events import LostByStore, Passed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
 from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage, WaitNotice
 
@@ -229,13 +229,19 @@ async def _put_back(services: ChatServices) -> None:
             each.stage, each.missed = stage, 0
         else:
             each.missed += 1
+            alone = each.asked.question.alone  # others may have been forgotten since, whom it quoted
+            asked = each.asked.model_copy(update={"question": alone})
             if not each.is_placed:
-                await services.accepting.accept(each.asked, within=LONGEST_WRITE)
+                is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
             elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
                 message = each.asked.message
                 notice = WaitNotice(thread=message.thread, nonce=nonce(message, NOTICE))  # if there is one
                 begun = {"delivery": Delivery(notice=notice), "age": None}  # by a worker that died, perhaps
-                await services.accepting.move(accepted, each.asked.model_copy(update=begun))
+                is_back = await services.accepting.move(accepted, asked.model_copy(update=begun))
+            else:
+                continue
+            if is_back:
+                services.observer(LostByStore(each.asked.message, is_put_back=True))
 
 
 async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:

@@ -195,8 +195,9 @@ async def _on_memory(client: Redis, **node: object) -> list[str]:
             settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save", **node))
         except ResponseError:  # nobody may ask, as with many hosted servers
             return [*dangers, UNTOLD]
-        if settings.get("save", settings.get(b"save")) in ("", b""):  # no snapshots are written either
-            dangers.append(FORGETS)
+        saved = settings.get("save", settings.get(b"save"))
+        if not saved:  # no snapshots are written either, unless it does not say
+            dangers.append(UNTOLD if saved is None else FORGETS)
     return dangers
 
 

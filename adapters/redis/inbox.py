@@ -302,8 +302,9 @@ class RedisInbox(InboxStore):
 
     async def _ask_again(self, task: Task) -> None:
         """Put a question that the store may have lost, for somebody who looks for what is posted; else do nothing."""
-        if isinstance(task, Claim):
-            await self.put(Asked(question=task.question, address=task.address, delivery=Delivery()))
+        claim = task if isinstance(task, Claim) else None
+        if claim and await self.put(Asked(question=claim.question, address=claim.address, delivery=Delivery())):
+            self._observer(LostByStore(task.message, is_put_back=True))
 
     async def _put_back(self, lease: Lease) -> bool:
         """Put a task back that the store has lost, with what is posted, and hold it on.

@@ -8,6 +8,7 @@ import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,9 +17,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
-from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.errors import SlackTokenRotationError
 from slack_sdk.oauth.installation_store import Bot, Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
@@ -27,7 +29,7 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.chat.background import BackgroundTasks, KeyedLocks
 from adapters.chat.services import CommunityGates
-from adapters.slack.api import LONGEST_CALL, connect, meaning, translated
+from adapters.slack.api import LONGEST_CALL, Denied, Unauthorized, connect, meaning, translated
 from adapters.slack.events import PLATFORM
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
@@ -36,7 +38,6 @@ from core.model import WorkspaceRef
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
-    from slack_bolt.request.async_request import AsyncBoltRequest
     from slack_bolt.response import BoltResponse
     from slack_sdk.web.async_client import AsyncWebClient
 
@@ -100,8 +101,9 @@ def _page(
     step: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]],
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def shown(request: web.Request) -> web.Response:
+        asked = AsyncBoltRequest(body="", query=request.query_string, headers=cast("Any", request.headers))
         try:
-            return await to_aiohttp_response(await translated(step(await to_bolt_request(request))))
+            return await to_aiohttp_response(await translated(step(asked)))
         except (StoreUnavailable, PostingFailed):
             return web.Response(status=AWAY, text=CANNOT_INSTALL)
 
@@ -170,7 +172,8 @@ class InstalledWorkspaces:
 
     What was found is kept for some minutes, as another process may have removed or renewed it. Tokens are renewed in
     the `background`, so that nobody waits for it, and by one process at a time, as its *notes* tell the others. The
-    *gates* report which tokens are refused.
+    *gates* report which tokens are refused. What a store has lost that this process knows is given back to it, as
+    nobody would install the bot again who is left without a word.
     """
 
     def __init__(  # noqa: PLR0913 - what an app has
@@ -196,6 +199,7 @@ class InstalledWorkspaces:
         self._known = Recent[Workspace](MOST, clock)
         self._locks = KeyedLocks()
         self._unsaved: dict[str, Bot] = {}
+        self._seen: dict[str, Bot] = {}  # by what has installed it
         self.background = BackgroundTasks()
 
     async def find(self, workspace: str) -> Workspace:
@@ -228,13 +232,22 @@ class InstalledWorkspaces:
         found: list[tuple[float, str, str]] = []
         for key in await self._store.vault.keys(INSTALLATION):
             kept = json.loads(await self._store.vault.load(key) or "{}")
+            if kept:
+                self._seen[key.removeprefix(INSTALLATION)] = Bot(**kept)
             name = kept.get("team_name") or kept.get("enterprise_name") or ""
             found.append((float(kept.get("installed_at") or inf), key.removeprefix(INSTALLATION), name))
         return [(WorkspaceRef(platform=PLATFORM, workspace=id_), name) for _, id_, name in sorted(found) if id_]
 
+    async def put_back(self) -> None:
+        """Give the store what it has lost, where Slack still takes it. Raises `StoreUnavailable`."""
+        for installation in tuple(self._seen):
+            with suppress(PostingFailed):  # it is found once somebody writes there
+                await self._kept(installation)
+
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
         async with self._renewing(workspace):  # a token that is renewed just now is kept first
+            self._seen.pop(_installation(workspace), None)
             self._known.drop(workspace)
             self._unsaved.pop(workspace, None)
             await self._store.vault.remove(_key(_installation(workspace)))
@@ -287,7 +300,7 @@ class InstalledWorkspaces:
                 self._unsaved[workspace] = await self._renewed(bot)
                 self._known.drop(workspace)
             await self._store.async_save_bot(self._unsaved[workspace])
-            del self._unsaved[workspace]
+            self._seen[_installation(workspace)] = self._unsaved.pop(workspace)
 
     async def _renewed(self, bot: Bot) -> Bot:
         """Return the bot with another token. Raises `PostingFailed`."""
@@ -300,8 +313,23 @@ class InstalledWorkspaces:
             raise meaning(cause) or error from error
 
     async def _kept(self, workspace: str) -> Bot:
-        kept = await self._store.vault.load(_key(_installation(workspace)))
-        if kept is None:
-            self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=_installation(workspace)))
+        """Return what is kept, or was before the store lost it. Raises `PostingFailed` or `StoreUnavailable`."""
+        installation = _installation(workspace)
+        if kept := await self._store.vault.load(_key(installation)):
+            self._seen[installation] = Bot(**json.loads(kept))
+        elif (known := self._seen.get(installation)) and await self._is_taken(known):
+            await self._store.async_save_bot(known)
+        else:
+            self._seen.pop(installation, None)
+            self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=installation))
             raise NotInstalled("nobody has installed the bot there")
-        return Bot(**json.loads(kept))
+        return self._seen[installation]
+
+    async def _is_taken(self, bot: Bot) -> bool:
+        """Return whether Slack takes a token: another process may have heard that the bot was thrown out."""
+        client: Any = connect(self._session, token=bot.bot_token, api_url=self._api_url)
+        try:
+            await translated(client.auth_test())
+        except (Denied, Unauthorized):
+            return False
+        return True

@@ -113,7 +113,7 @@ class SlackPlatform(Platform):
             catch_up = partial(listener.catch_up, home.name if home else "")  # of many, those that were heard before
 
             def regain() -> None:  # what a store that was emptied has lost
-                listener.background.begin(settle)
+                listener.background.begin(partial(self._give_back, settle))
                 catch_up()
 
             listener.background.begin(self._tell_shortcoming)
@@ -133,6 +133,12 @@ class SlackPlatform(Platform):
             text_command=commands.said,
             uninstalled=uninstalled,
         )
+
+    async def _give_back(self, settle: Callable[[], Awaitable[object]]) -> None:
+        """Give the store the installations that it has lost, and then *settle* again who may use the bot."""
+        if self._installed is not None:
+            await self._installed.put_back()
+        await settle()
 
     async def _tell_shortcoming(self) -> None:
         """Say which scopes are missing, and where; where Slack does not tell now, what needs one says so."""
@@ -271,7 +277,7 @@ async def _with_workspaces(
     given: dict[str, Any] = {"client_id": id_, "client_secret": secret, "api_url": settings.slack_api_url}
     async with open_stores(settings, private) as stores:
         workspaces = InstalledWorkspaces(session, stores.vault, stores.dedup, **given)
-        found = await look_for_group(group, workspaces) if group else {}
+        found = dict(await look_for_group(group, workspaces)) if group else dict[str, str | None]()
         lacking = await look_for_scopes(workspaces)
         await workspaces.background.finish(LONGEST_END)  # what renews a token that ends soon
     if found and not any(why != "" for why in found.values()):

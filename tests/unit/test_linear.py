@@ -52,6 +52,7 @@ from tests.portion import WHOLE, portion
 SHORT, LONG, ROUNDS = 12_000, 24_000, 3
 ALWAYS_QUICK = 0.1  # seconds, below which no ratio means anything
 A_STEP = 0.4  # the same where the longer text may be the first that takes a second message
+A_LONG_ANSWER = 2.0  # seconds, three times what the worst one takes
 A_MESSAGE = 0.25  # seconds, many times what the worst one takes
 MOST = 3.0  # times, where reading everything twice would be four
 MARKS = [
@@ -266,6 +267,16 @@ def test_a_message_of_any_words_is_read_at_once(name: str, words: list[str], apa
 def test_a_run_of_marks_is_read_once(name: str, unit: str) -> None:
     """Not from each of its characters on, which took seconds; the CPU's time, so that a busy machine changes little."""
     assert seconds(READERS[name], "", unit, 40_000) < 1.0
+
+
+@pytest.mark.parametrize("unit", ["`", "[", "*a ", "$a "])
+@pytest.mark.parametrize("name", ["an answer", "a draft", "messages on Slack"])
+def test_marks_that_nothing_closes_are_read_once(name: str, unit: str) -> None:
+    """A lone backtick before much text once took seconds, too."""
+    for text in (unit * (40_000 // len(unit)), f"{unit}{'word ' * 8_000}"):
+        begun = time.process_time()
+        READERS[name](text)
+        assert time.process_time() - begun < A_LONG_ANSWER
 
 
 @pytest.mark.parametrize("make", [DiscordRenderer, SlackRenderer])

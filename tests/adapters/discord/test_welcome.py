@@ -45,7 +45,9 @@ async def test_who_invited_the_bot_before_it_was_started_is_welcomed_too(server:
     said = list[int]()
     for age in (timedelta(days=2), timedelta(hours=20), timedelta(hours=21)):
         guild.members[server.bot.id].joined_at = (now - age).isoformat()
+        dedup.notes.pop("discord:bot", None)
         async with listening(server, Box(), dedup=dedup, communities=communities) as client:
+            await wait_until(lambda: "discord:bot" in dedup.notes, what="the bot to be ready")
             await client.background.finish(1.0)
         said.append(len(answers(server)))
 
