@@ -107,8 +107,7 @@ class RedisInbox(InboxStore):
             "most_attempts": MOST_ATTEMPTS,
         }
         self._turn = asyncio.Lock()
-        self._next_look = 0.0
-        self._next_sweep = 0.0
+        self._next_look = self._next_sweep = 0.0
         self._is_in_doubt = False  # whether the server may have given us something that we do not know of
         self._waiters = 0  # for a task
         # Entries with their threads, and whether the worker of each is gone: fetched, and being taken.
