@@ -11,7 +11,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from adapters.chat.intake import BotIdentity
 from adapters.chat.platform import FoundAnswer
-from adapters.discord.history import find_answer
+from adapters.discord.history import find_answer, remove_rest
 from adapters.slack.events import SlackChannel
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Claim, Inbound, InboundKind, MessageRef, ReplyAddress, Setting
@@ -68,6 +68,10 @@ class Standing(ABC, Generic[ChatT]):
         """Look on the platform."""
 
     @abstractmethod
+    async def remove_rest(self, claim: Claim) -> None:
+        """Have removed what was begun of an answer to a message that is deleted."""
+
+    @abstractmethod
     def remark(self, claim: Claim) -> None:
         """Let somebody say something where an answer goes."""
 
@@ -119,6 +123,10 @@ class StandingOnDiscord(Standing[OnDiscord]):
     async def look(self, inbound: Inbound) -> FoundAnswer | None:
         """Look where the bot may have answered."""
         return await find_answer(self.chat.client, inbound, opens_threads=self._opens)
+
+    async def remove_rest(self, claim: Claim) -> None:
+        """Look where the bot may have answered."""
+        await remove_rest(self.chat.client, claim.message)
 
     def stands(self, claim: Claim) -> Sequence[str]:
         """Leave out what was said before."""
@@ -202,6 +210,11 @@ class StandingOnSlack(Standing[OnSlack]):
         workspaces = OneWorkspace(self.chat.session, self.chat.workspace.token, self.server.api_url)
         channel = SlackChannel(await workspaces.only(), BotIdentity(self.chat.workspace.bot.id))
         return await channel.find_answer(inbound, opens_threads=True)
+
+    async def remove_rest(self, claim: Claim) -> None:
+        """Look in the thread."""
+        workspaces = OneWorkspace(self.chat.session, self.chat.workspace.token, self.server.api_url)
+        await SlackChannel(await workspaces.only(), BotIdentity(self.chat.workspace.bot.id)).remove_rest(claim.message)
 
     def stands(self, claim: Claim) -> Sequence[str]:
         """Leave out what was said before."""

@@ -85,6 +85,10 @@ class Channel(Protocol):
         """
         ...
 
+    async def remove_rest(self, message: MessageRef) -> None:
+        """Remove what stands of an unfinished answer to a deleted message. Raises `PostingFailed`."""
+        ...
+
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
         ...
@@ -225,7 +229,8 @@ class Intake:
         if found.is_finished and (may_know or inbound.kind is InboundKind.WRITTEN):
             return None
         notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
-        return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice))
+        goes_on = inbound.at if found.messages and not found.is_finished else None  # whoever writes it may live
+        return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice, trying=goes_on))
 
     async def _is_kept(self, routed: RoutedEvent) -> bool:
         """Return whether the store knows a message, or would if it had been asked. Raises `StoreUnavailable`."""
@@ -336,6 +341,8 @@ class Intake:
                 await self._services.self_help.forget_answer(each.message)
                 if self._services.waits is not None:
                     self._background.begin(partial(self._services.waits.retract, each.message))
+                if routed is not None and (await self._services.inbox.kept_for()).age < LATEST:
+                    await routed.event.channel.remove_rest(each.message)  # the store may have lost that it was begun
             is_new = is_new or bool(taken)
         if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
             remember(self._services, *signals)  # Discord lists none of these

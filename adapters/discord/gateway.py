@@ -41,7 +41,7 @@ from adapters.discord.events import (
     parse,
 )
 from adapters.discord.files import LONGEST_FILE, fetch
-from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
+from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer, remove_rest
 from adapters.discord.interactions import by_word
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated, welcome
 from adapters.retry import QUICK
@@ -380,6 +380,10 @@ class DiscordChannel:
     async def find_answer(self, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
         """Return what the bot has answered, in the thread on a message or as a reply to it."""
         return await find_answer(self.client, inbound, opens_threads=opens_threads)
+
+    async def remove_rest(self, message: MessageRef) -> None:
+        """Remove it from the thread on the message, or from where that was."""
+        await remove_rest(self.client, message)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -14,14 +14,22 @@ from discord.utils import time_snowflake
 
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
 from adapters.chat.intake import LATEST
-from adapters.chat.platform import FoundAnswer
+from adapters.chat.platform import FoundAnswer, utc_now
 from adapters.discord.dialect import buttons_of, is_draft, is_failure, names_question, voted_on
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
-from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, rights_in, said_in, translated
+from adapters.discord.poster import (
+    NO_MESSAGES_THERE,
+    NO_PLACE,
+    TO_READ,
+    ChannelPoster,
+    rights_in,
+    said_in,
+    translated,
+)
 from core.answering.verdict import answer_id_of
 from core.errors import Gone, Rejected
 from core.messages import BUSY, UNTITLED, UPDATED, WARNING
-from core.model import Inbound, MessageRef, Person, Question, ThreadRef
+from core.model import Inbound, InboundKind, MessageRef, Person, Question, Setting, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -138,6 +146,15 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
     if found is not None and not found.is_finished:
         await _require(client, inbound.message)
     return found
+
+
+async def remove_rest(client: AutoShardedClient, message: MessageRef) -> None:
+    """Remove what stands of an answer to a deleted message that was never finished. Raises `PostingFailed`."""
+    said = Inbound(kind=InboundKind.WRITTEN, setting=Setting.THREAD, message=message, at=utc_now())
+    found = await _found(client, said, opens_threads=False)
+    for each in found.messages if found and not found.is_finished else ():
+        with suppress(Gone, Rejected):
+            await ChannelPoster(client.get_partial_messageable(int(each.thread.thread))).delete(each.id)
 
 
 async def _require(client: AutoShardedClient, message: MessageRef) -> None:

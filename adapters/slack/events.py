@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +22,7 @@ from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in
 from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer
 from adapters.slack.signs import Indicator
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
-from core.errors import PostingFailed
+from core.errors import Gone, PostingFailed, Rejected
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
 
 PLATFORM = "slack"
@@ -218,6 +219,14 @@ class SlackChannel:
         message = inbound.message
         place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
         return await find_answer(place, message, inbound.revision, rest=Indicator().take_away)
+
+    async def remove_rest(self, message: MessageRef) -> None:
+        """Remove it from the thread."""
+        place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
+        found = await find_answer(place, message, 0, is_deleted=True)
+        for each in found.messages if found and not found.is_finished else ():
+            with suppress(Gone, Rejected):
+                await ThreadPoster(place).delete(each.id)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -187,7 +187,12 @@ async def is_all(place: Place, delivery: Delivery) -> bool:
 
 
 async def find_answer(
-    place: Place, message: MessageRef, revision: int, *, rest: Callable[[Place], Awaitable[object]] | None = None
+    place: Place,
+    message: MessageRef,
+    revision: int,
+    *,
+    rest: Callable[[Place], Awaitable[object]] | None = None,
+    is_deleted: bool = False,
 ) -> FoundAnswer | None:
     """Return what the bot has answered to a message; None where that may stand further on than can be read.
 
@@ -198,7 +203,7 @@ async def find_answer(
     """
     marks = {nonce(message, REMARK, revision), *(nonce(message, at) for at in range(REMARK, LONGEST))}
     said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
-    if not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
+    if not is_deleted and not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
         raise Gone("the message was deleted")
     found, is_last = list[Mapping[str, Any]](), True
     for one in said:

@@ -125,6 +125,28 @@ async def test_half_an_answer_is_found_as_that(scene: AnyStanding, parts: int) -
     assert await scene.found(claim) == FoundAnswer(messages)
 
 
+@pytest.mark.promise("catches-up")
+async def test_what_was_begun_for_a_question_that_was_deleted_is_removed(scene: AnyStanding) -> None:
+    """Where its worker died and the store has lost all of it; what others said stays."""
+    claim = scene.asks()
+    await broken_off(scene, claim)
+    scene.delete(claim)
+    await scene.remove_rest(claim)
+
+    assert scene.stands(claim) == []
+
+
+async def test_a_whole_answer_to_a_question_that_was_deleted_stays(scene: AnyStanding) -> None:
+    """As people may have read it, and gone on from it."""
+    claim = scene.asks()
+    await scene.chat.surface.reply(claim, progress(ANSWER))
+    shown = list(scene.stands(claim))
+    scene.delete(claim)
+    await scene.remove_rest(claim)
+
+    assert (list(scene.stands(claim)), len(shown)) == (shown, 1)
+
+
 async def test_an_answer_is_found_for_the_newest_words_of_a_question(scene: AnyStanding) -> None:
     """Whoever edits a question changes the answer to the words before."""
     asked = scene.asks()

@@ -77,7 +77,8 @@ class Record:
         self.lost.update({*self.open, *(name for name, at in self.over_at.items() if at >= since)})
         self.lost.update(question for question, at in self.active.items() if at >= since)
         held = [question for question, at in self.active.items() if at >= time.monotonic() - NOTICED]
-        self.lost_open.update({*self.open, *held, *(each for each, at in self.over_at.items() if at >= _lately())})
+        back = since if seconds < inf else _lately()  # what was over after that is open once more
+        self.lost_open.update({*self.open, *held, *(each for each, at in self.over_at.items() if at >= back)})
         unknown = {*(name for name, at in self.open.items() if at >= since), *held}
         self.unknown.update(dict.fromkeys(unknown, time.monotonic()))
 
