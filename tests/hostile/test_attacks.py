@@ -35,7 +35,7 @@ from tests.hostile.readers import (
     unseen,
     words_alone,
 )
-from tests.on_discord import OnDiscord, on_discord
+from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.portion import WHOLE
 from tests.servers.slack import Handled
@@ -121,11 +121,12 @@ def _asked(staged: Scene) -> dict[str, Any]:
 
 
 @pytest.mark.promise("no-hostile-text")
-async def test_discord_shows_nothing_foreign() -> None:
-    """In no request that was sent."""
+@pytest.mark.parametrize("kind", [OnDiscord, OnDiscordByCommand])
+async def test_discord_shows_nothing_foreign(kind: type[OnDiscord]) -> None:
+    """In no request that was sent; the response to a command has the question above it."""
     found = list[str]()
-    async with ObedientServer() as server, on_discord(OnDiscord) as chat:
-        for attack in SAMPLE:
+    async with ObedientServer() as server, on_discord(kind) as chat:
+        for attack in SAMPLE if WHOLE or kind is OnDiscord else SAMPLE[::2]:
             before = len(chat.server.requests)
             staged, answer = await played(chat.surface, await chat.asks(), attack, server)
             bodies: list[Any] = [one.received.body for one in chat.server.requests[before:]]
