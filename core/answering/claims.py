@@ -27,6 +27,7 @@ _CODE = re.compile(  # names that are written in one way only
     r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
+_SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
 _NAME = re.compile(r"(?<=[a-z,;:)] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _UNITS = {
     "%": "%", "percent": "%", "ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min",
@@ -63,7 +64,10 @@ class Statement:
     @cached_property
     def numbers(self) -> frozenset[tuple[str, str]]:
         """Numbers in digits, each with its unit, or with none."""
-        found = _NUMBER.findall(_CODE.sub(" ", self.text)) if _DIGITS.search(self.text) else ()
+        found: list[tuple[str, str]] = []
+        if _DIGITS.search(self.text):
+            words = (_CODE.sub(" ", word) if _SIGN_OF_CODE.search(word) else word for word in self.text.split())
+            found = _NUMBER.findall(" ".join(words))
         return frozenset((_plain(number), _unit(unit)) for number, unit in found)
 
     @cached_property
@@ -79,7 +83,8 @@ class Statement:
     @cached_property
     def code(self) -> frozenset[str]:
         """Names of files, functions, options and the like."""
-        return frozenset(map(_squeezed, _CODE.findall(self.text)))
+        words = filter(_SIGN_OF_CODE.search, self.text.split())  # most are none, and the pattern is slow
+        return frozenset(_squeezed(name) for word in words for name in _CODE.findall(word))
 
     @cached_property
     def squeezed(self) -> str:
