@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
-from adapters.chat.intake import BotIdentity
-from adapters.chat.platform import FoundAnswer
+from adapters.chat.platform import BotIdentity, FoundAnswer
 from adapters.discord.history import find_answer, remove_rest
 from adapters.slack.events import SlackChannel
 from adapters.slack.workspaces import OneWorkspace

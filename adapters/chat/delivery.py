@@ -269,15 +269,15 @@ class PlatformSurface:
                     self.observer(PlaceRefused(claim.message))
         return claim.delivery.model_copy(update={"notice": None, "is_marked": False}) if claim.is_update else Delivery()
 
-    async def stands(self, claim: Claim) -> bool:
-        """Return whether an answer that was whole is there, although the store may have lost what it knew of it."""
-        if claim.is_update or not claim.is_redelivered or not claim.delivery.messages:
-            return False
-        try:
+    async def standing(self, claim: Claim) -> Delivery | None:
+        """Return an answer that was whole, although the store may have lost what it knew of it."""
+        if claim.is_update or not claim.is_redelivered:
+            return None
+        with suppress(PostingFailed):
             found = await QUICK.call(partial(self.platform.find_answer, claim))
-        except PostingFailed:
-            return False
-        return found is not None and found.is_finished and not found.is_failure
+            if found is not None and found.is_finished and not found.is_failure:
+                return Delivery(messages=found.messages)
+        return None
 
     async def _clear(self, claim: Claim) -> None:
         """Take away what tells of an answer that does not come; one to earlier words of the question stays."""

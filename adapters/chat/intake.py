@@ -45,16 +45,6 @@ LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly 
 
 
 @dataclass(frozen=True, slots=True)
-class BotIdentity:
-    """Who the bot is in a server or workspace: its user, and the roles and the app's id that stand for it as well."""
-
-    user_id: str
-    role_ids: frozenset[str] = frozenset()
-    bot_id: str = ""
-    workspace: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Rights:
     """What the bot may do in a channel; `missing` are permissions that it needs and lacks, in the platform's words."""
 
@@ -332,7 +322,7 @@ class Intake:
         """
         is_new = False
         for each in signals:
-            taken = await self._services.inbox.put(each)
+            taken = await self._services.inbox.put(self._dated(each, routed))
             if taken is None and routed is not None:
                 if (looked := await self._resumed(routed)) is None:
                     break
@@ -347,6 +337,12 @@ class Intake:
         if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
             remember(self._services, *signals)  # Discord lists none of these
         return is_new
+
+    def _dated(self, found: Signal, routed: RoutedEvent | None) -> Signal:
+        """Return a signal; a question with its age by now, as it may have waited for the store."""
+        at = routed.event.inbound.at if routed is not None else None
+        is_dated = isinstance(found, Asked) and found.age is not None and at is not None
+        return found.model_copy(update={"age": self._services.now() - at}) if is_dated and at else found
 
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
         """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.

@@ -94,6 +94,16 @@ class FoundAnswer:
     is_current: bool = True  # else it is older than an edit of the question, and does not say that it was updated
 
 
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """Who the bot is in a server or workspace: its user, and the roles and the app's id that stand for it as well."""
+
+    user_id: str
+    role_ids: frozenset[str] = frozenset()
+    bot_id: str = ""
+    workspace: str = ""
+
+
 class Barred(Rejected):
     """The bot may not do this in this place, and will not before somebody changes something there."""
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from discord.utils import snowflake_time
 
 from adapters.chat.files import FileLink
-from adapters.chat.intake import BotIdentity
+from adapters.chat.platform import BotIdentity
 from core.model import (
     QUESTION_LIMIT,
     Inbound,

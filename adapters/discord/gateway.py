@@ -23,8 +23,8 @@ from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
 from adapters.chat.commands import spoken
 from adapters.chat.files import read_files
-from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
-from adapters.chat.platform import REMARK, FoundAnswer, Part, nonce
+from adapters.chat.intake import ChatEvent, Intake, Rights
+from adapters.chat.platform import REMARK, BotIdentity, FoundAnswer, Part, nonce
 from adapters.chat.registry import carried_out
 from adapters.chat.services import Presence, settle_communities
 from adapters.discord.events import (

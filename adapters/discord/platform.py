@@ -171,9 +171,9 @@ class DiscordChat(ChatPlatform):
         )
 
     async def find_answer(self, claim: Claim) -> FoundAnswer | None:
-        """Return what stands where messages of it are known to; the response to a command is not looked for."""
-        asked, known = claim.question, claim.delivery.messages
-        if not known or claim.address is None or claim.address.interaction is not None:
+        """Return what stands in a thread or, without one, in the place; the response to a command is not looked for."""
+        asked = claim.question
+        if claim.address is None or claim.address.interaction is not None:
             return None
         said = Inbound(
             kind=InboundKind.WRITTEN,
@@ -183,7 +183,7 @@ class DiscordChat(ChatPlatform):
             author=asked.author,
             at=asked.asked_at,
         )
-        return await find_answer(self.client, said, opens_threads=known[0].thread == asked.message.thread)
+        return await find_answer(self.client, said, opens_threads=False)
 
     async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
         """Tell whoever used a command alone; others by a reply where they asked, which is removed from a server."""

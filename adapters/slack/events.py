@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from adapters.chat.files import read_files
-from adapters.chat.intake import BotIdentity, ChatEvent
-from adapters.chat.platform import FoundAnswer
+from adapters.chat.intake import ChatEvent
+from adapters.chat.platform import BotIdentity, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
 from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in
 from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer

@@ -197,15 +197,15 @@ async def find_answer(
     """Return what the bot has answered to a message; None where that may stand further on than can be read.
 
     A stream that nobody has ended bears no mark. It is the first message of an answer, and belongs to what somebody
-    asked last before it. Where a whole answer was said last, the place is let *rest*: a sign of work would stay there
-    if whoever wrote it died right after. Raises `PostingFailed`, and of these `Gone` where the message was deleted
-    since it was read.
+    asked last before it; where that *is deleted*, only if it began the thread, as nobody knows what else it was.
+    Where a whole answer was said last, the place is let *rest*: a sign of work would stay there if whoever wrote it
+    died right after. Raises `PostingFailed`, and of these `Gone` where the message was deleted since it was read.
     """
     marks = {nonce(message, REMARK, revision), *(nonce(message, at) for at in range(REMARK, LONGEST))}
     said, me = await said_in(place, place.asked, inclusive="true"), place.workspace.bot_user_id
     if not is_deleted and not any(one["ts"] == message.id and one.get("subtype") != REMAINS for one in said):
         raise Gone("the message was deleted")
-    found, is_last = list[Mapping[str, Any]](), True
+    found, is_last = list[Mapping[str, Any]](), not is_deleted or message.id == message.thread.thread
     for one in said:
         known, text = nonce_of(one), str(one.get("text") or "")
         if float(one["ts"]) <= float(message.id):

@@ -56,9 +56,9 @@ class PlainSurface:
         self._out.flush()
         return Delivery()
 
-    async def stands(self, claim: Claim) -> bool:
+    async def standing(self, claim: Claim) -> Delivery | None:
         """Nothing is tried twice here."""
-        return False
+        return None
 
     async def react(self, claim: Claim, reaction: Reaction) -> None:
         """The warning stands in front of the text already."""

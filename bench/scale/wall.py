@@ -73,9 +73,9 @@ class Wall:
     async def unreact(self, claim: Claim, reaction: Reaction) -> None:
         """Nothing was marked."""
 
-    async def stands(self, claim: Claim) -> bool:
+    async def standing(self, claim: Claim) -> Delivery | None:
         """Nothing is tried twice."""
-        return False
+        return None
 
     async def alert(self, home: WorkspaceRef, sentence: str) -> None:
         """Nobody moderates here."""

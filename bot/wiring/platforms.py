@@ -168,7 +168,7 @@ class TimedSurface:
         self._reply = surface.reply
         self._metrics = metrics
         self.react, self.unreact, self.withdraw = surface.react, surface.unreact, surface.withdraw
-        self.refuse, self.alert, self.stands = surface.refuse, surface.alert, surface.stands
+        self.refuse, self.alert, self.standing = surface.refuse, surface.alert, surface.standing
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw an answer, and note when there is something to read for the first time."""

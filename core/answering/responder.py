@@ -114,7 +114,7 @@ class Responder:
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
         """Tell the asker that the question was given up, after it has failed too often; nobody, where nobody asked."""
-        if claim.is_quiet or await surface.stands(claim):
+        if claim.is_quiet or await surface.standing(claim):
             return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
         await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
@@ -163,8 +163,8 @@ class Responder:
         try:
             async with aclosing(shown):
                 delivery = await surface.reply(claim, shown)
-        except _StandsAlready:
-            return claim.delivery if await self._is_noted(claim, claim.delivery) else Delivery()
+        except _StandsAlready as already:
+            return already.delivery if await self._is_noted(claim, already.delivery) else Delivery()
         self.observer(Passed(claim.message, Step.SHOWN))
         if any(answer.is_failure or answer.lexical_only for answer in outcome):
             return await self._mark(claim, surface, delivery)
@@ -377,8 +377,11 @@ async def _is_worth_showing(run: AsyncGenerator[Progress, None]) -> bool:
     return isinstance(last, Answer) and last.status is Status.ANSWERED and bool(last.citations)
 
 
+@dataclass
 class _StandsAlready(Exception):
     """What was to be shown is a failure, and a whole answer is there."""
+
+    delivery: Delivery
 
 
 async def _unless_it_stands(
@@ -387,8 +390,8 @@ async def _unless_it_stands(
     """Pass on progress. Raises `_StandsAlready` instead of a failure where a whole answer would go for it."""
     async with aclosing(progress):
         async for item in progress:
-            if isinstance(item, Answer) and item.is_failure and await surface.stands(claim):
-                raise _StandsAlready
+            if isinstance(item, Answer) and item.is_failure and (standing := await surface.standing(claim)):
+                raise _StandsAlready(standing)
             yield item
 
 

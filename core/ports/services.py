@@ -248,10 +248,10 @@ class Surface(Protocol):
         """
         ...
 
-    async def stands(self, claim: Claim) -> bool:
-        """Return whether a whole answer to the question stands there from an attempt before. Raises nothing.
+    async def standing(self, claim: Claim) -> Delivery | None:
+        """Return a whole answer to the question that stands there from an attempt before. Raises nothing.
 
-        False where nobody can know.
+        None where there is none, or nobody can know.
         """
         ...
 

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from redis.asyncio import Redis
+from slack_sdk.oauth.installation_store import Bot
 
 from adapters.discord.connection import REFUSAL
+from adapters.redis.secrets import RedisVault, Seal
 from adapters.slack.health import BOT_TOKEN_REFUSED, LACKING
+from adapters.slack.oauth import VaultInstallations
+from tests.end_to_end.community import SECRET
 from tests.fixtures.commands import Footnote
+from tests.fixtures.redis import say
 from tests.pages import page
 from tests.servers.discord import DiscordServer
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
@@ -50,12 +59,15 @@ class Place:
         text = f"{self.server.mention(self.workspace.bot)} What do penguins eat?"
         return self.server.post_as(self.ada, self.channel, text)
 
+    def replies(self, asked: Message) -> Sequence[Message]:
+        """Give what the bot has said in the question's thread."""
+        return self.server.messages(self.channel, by=self.workspace.bot, thread_ts=asked.ts)
+
     async def answered(self, asked: Message) -> None:
         """Wait for an answer from the documents in the question's thread."""
 
         def said() -> bool:
-            thread = self.server.messages(self.channel, by=self.workspace.bot, thread_ts=asked.ts)
-            return any(LINK in f"{one.blocks}" for one in thread)
+            return any(LINK in f"{one.blocks}" for one in self.replies(asked))
 
         await self.server.until(said, what="an answer", seconds=PATIENCE)
 
@@ -98,7 +110,9 @@ async def told_until(running: asyncio.subprocess.Process, beginning: str) -> lis
     told = [""]
     async with asyncio.timeout(PATIENCE):
         while not told[-1].startswith(beginning):
-            told.append((await running.stderr.readline()).decode().rstrip())
+            line = (await running.stderr.readline()).decode()
+            assert line, told
+            told.append(line.rstrip())
     return told[1:]
 
 
@@ -172,6 +186,42 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
     connected = f"Slack: connected as {place.title}, at port {port}. Ctrl-C stops.\n"
     assert sorted(lines) == [connected, f"slack:{place.workspace.team_id} sees zoo.\n"]
     assert (code, told) == (0, [])
+
+
+@pytest.mark.promise("several-workspaces")
+@pytest.mark.promise("nothing-lost")
+async def test_workspaces_that_have_installed_the_bot_are_answered_after_the_store_was_emptied(
+    footnote: Footnote, place: Place, redis_client: Redis, redis_url: str
+) -> None:
+    """Also one where nobody had written before; nobody would install the bot again who is left without a word."""
+    other = place.server.add_workspace("Arms")
+    later = Place(place.server, other, place.server.add_channel(other), place.server.add_member(other, "Bob"))
+    port = free_port()
+    settings = place.settings(SLACK_APP_TOKEN="", SLACK_BOT_TOKEN="", SLACK_SIGNING_SECRET=place.server.signing_secret)
+    settings |= {"SLACK_CLIENT_ID": place.server.client_id, "SLACK_CLIENT_SECRET": place.server.client_secret}
+    settings |= {"REDIS_URL": redis_url, "REDIS_ALLOW_LOSS": "true", "FOOTNOTE_SECRET_KEY": SECRET}
+    settings["FOOTNOTE_COMMUNITIES"] = f"slack:{place.workspace.team_id},slack:{other.team_id}"
+    vault = RedisVault(redis_client, seal=Seal([SECRET]))
+    for each in (place.workspace, other):
+        ids: dict[str, Any] = {"team_id": each.team_id, "bot_id": each.bot_id, "bot_user_id": each.bot.id}
+        bot = Bot(app_id=each.app_id, bot_token=each.token, installed_at=time.time(), **ids)
+        await VaultInstallations(vault).async_save_bot(bot)
+    async with started(footnote, "slack", "worker", HOST="127.0.0.1", PORT=str(port), **settings) as running:
+        await told_until(running, "Slack: connected as")
+        place.server.deliver_to(f"http://127.0.0.1:{port}/slack/events")
+        await place.answered(place.ask())
+        await say(redis_client, "FLUSHALL")
+        asked = later.ask()
+        await place.server.until(lambda: later.replies(asked), what="an answer", seconds=PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            while len(await vault.keys("slack:")) < 2:  # noqa: ASYNC110 - another process gives them back
+                await asyncio.sleep(0.2)
+        running.kill()
+
+    assert {str(json.loads(await vault.load(key) or "{}")["team_id"]) for key in await vault.keys("slack:")} == {
+        place.workspace.team_id,
+        other.team_id,
+    }
 
 
 @pytest.mark.promise("no-secrets")

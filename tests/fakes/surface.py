@@ -36,7 +36,7 @@ class RecordingSurface:
         self.refused: list[str] = []
         self.alerts: list[tuple[WorkspaceRef, str]] = []
         self.withdrawn: list[Withdrawal] = []
-        self.is_answered = False
+        self.stands: Delivery | None = None
         self._breaks_after = breaks_after
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
@@ -48,9 +48,9 @@ class RecordingSurface:
         question = claim.question.message
         return Delivery(messages=(MessageRef(thread=question.thread, id=f"{question.id}-reply"),))
 
-    async def stands(self, claim: Claim) -> bool:
-        """Say what the test has set."""
-        return self.is_answered
+    async def standing(self, claim: Claim) -> Delivery | None:
+        """Give what the test has set."""
+        return self.stands
 
     async def refuse(self, claim: Claim, sentence: str) -> Delivery:
         """Keep the sentence; no message of an answer stands for it."""

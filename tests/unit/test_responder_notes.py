@@ -72,8 +72,8 @@ async def test_a_failure_takes_no_whole_answers_place(script: Script) -> None:
     posted = Delivery(messages=(MessageRef(thread=thread(), id="5"),))
     await inbox.put(Asked(question=question()))
     async with inbox.claim() as task:
-        surface.is_answered = True
-        claim = Claim(question(), fence=task.fence, attempt=2, delivery=posted)
+        surface.stands = posted
+        claim = Claim(question(), fence=task.fence, attempt=2)
         await answering.respond(claim, surface)
         noted = await inbox.delivered(question().message)
         await answering.apologize(claim, surface)

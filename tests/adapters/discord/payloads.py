@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from adapters.chat.intake import BotIdentity
+from adapters.chat.platform import BotIdentity
 from adapters.discord.events import ChannelInfo
 
 Json: TypeAlias = dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -244,3 +245,20 @@ async def test_live_events_are_heard_while_the_bot_catches_up(server: DiscordSer
         assert await heard(server, place, box) == []
 
     assert missed == {f"Missed {number}?" for number in range(4)}
+
+
+@pytest.mark.promise("catches-up")
+async def test_a_question_that_waited_for_a_new_store_is_looked_for(server: DiscordServer, place: Place) -> None:
+    """Its age is the one that it has by then: the store before may have had it, and somebody may have answered."""
+    box, waited = Box(), [timedelta()]
+
+    async def back(_seconds: float) -> None:
+        box.fails, box.age, waited[0] = False, timedelta(seconds=5), timedelta(seconds=10)
+
+    async with listening(server, box, sleep=back, now=lambda: datetime.now(UTC) + waited[0]):
+        box.fails = True
+        asked = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
+        question = await box.question()
+
+    looked = [one for one in server.requests if one.route.endswith("/messages") and str(asked.id) in one.received.path]
+    assert (question.message.id, len(looked)) == (str(asked.id), 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.chat.intake import BotIdentity
+from adapters.chat.platform import BotIdentity
 from adapters.slack.events import line_of, parse
 from adapters.slack.workspaces import workspace_of
 from core.model import Inbound, InboundKind, MessageRef, Person, Setting, ThreadRef

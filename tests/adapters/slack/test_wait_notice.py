@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.chat.intake import BotIdentity
-from adapters.chat.platform import NOTICE, Part, nonce
+from adapters.chat.platform import NOTICE, BotIdentity, Part, nonce
 from adapters.slack.events import SlackChannel
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Claim, Delivery, WaitNotice, Withdrawal
