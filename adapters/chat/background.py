@@ -194,14 +194,14 @@ async def take_over(
         await services.sleep(services.accepting.accepted_for / 2)
         lost()
 
-    known = ""
+    mark = services.store_mark
     async with asyncio.TaskGroup() as telling:
         while True:
             await take_over_once(services, platform, find)
             with suppress(StoreUnavailable):
                 await _put_back(services)
-                before, known = known, (await services.inbox.kept_for()).mark
-                if before not in ("", known):
+                before, mark.known = mark.known, (await services.inbox.kept_for()).mark
+                if before not in ("", mark.known):
                     telling.create_task(tell())
             await services.sleep(LOOK)
 

@@ -275,7 +275,7 @@ class PlatformSurface:
             return None
         with suppress(PostingFailed):
             found = await QUICK.call(partial(self.platform.find_answer, claim))
-            if found is not None and found.is_finished and not found.is_failure:
+            if found is not None and found.is_finished and found.is_current and not found.is_failure:
                 return Delivery(messages=found.messages)
         return None
 

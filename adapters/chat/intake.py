@@ -332,7 +332,8 @@ class Intake:
                 if self._services.waits is not None:
                     self._background.begin(partial(self._services.waits.retract, each.message))
                 if routed is not None and (await self._services.inbox.kept_for()).age < LATEST:
-                    await routed.event.channel.remove_rest(each.message)  # the store may have lost that it was begun
+                    # The store may have lost that an answer was begun.
+                    self._background.begin(partial(QUICK.call, partial(routed.event.channel.remove_rest, each.message)))
             is_new = is_new or bool(taken)
         if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
             remember(self._services, *signals)  # Discord lists none of these

@@ -155,6 +155,13 @@ class Unanswered:
     missed: int = 0
 
 
+@dataclass(slots=True)
+class StoreMark:
+    """The mark by which a store is known since what was said lately is read: with another one, it has lost that."""
+
+    known: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatServices:
     """One bundle for the platform of a `name`, as people call it.
@@ -191,6 +198,7 @@ class ChatServices:
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
     unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
+    store_mark: StoreMark = field(default_factory=StoreMark)
 
     async def is_new(self, key: str, value: str, *, person: str = "") -> bool:
         """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never.

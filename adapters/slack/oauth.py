@@ -70,6 +70,7 @@ MARGIN = 7_200.0  # seconds before its end at which a token is renewed; Slack gi
 TURN = 600.0  # seconds in which one process tries to renew a token, once
 ALWAYS = 2**31  # minutes: whether a token is to be renewed is decided here
 MOST = 1_000  # workspaces
+THROWN_OUT = frozenset({"account_inactive", "token_revoked", "invalid_auth"})
 
 
 def install_pages(
@@ -315,21 +316,36 @@ class InstalledWorkspaces:
     async def _kept(self, workspace: str) -> Bot:
         """Return what is kept, or was before the store lost it. Raises `PostingFailed` or `StoreUnavailable`."""
         installation = _installation(workspace)
+        known = self._seen.get(installation)
         if kept := await self._store.vault.load(_key(installation)):
-            self._seen[installation] = Bot(**json.loads(kept))
-        elif (known := self._seen.get(installation)) and await self._is_taken(known):
-            await self._store.async_save_bot(known)
-        else:
-            self._seen.pop(installation, None)
-            self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=installation))
-            raise NotInstalled("nobody has installed the bot there")
-        return self._seen[installation]
+            bot = Bot(**json.loads(kept))
+            if known is not None and _is_older(bot, known):  # given back by a process that had no other
+                await self._store.async_save_bot(bot := known)
+            self._seen[installation] = bot
+            return bot
+        if known is not None and await self._is_taken(known):
+            async with self._renewing(workspace):
+                if self._seen.get(installation) is known:  # else it was thrown out just now
+                    await self._store.async_save_bot(known)
+                    return known
+        self._seen.pop(installation, None)
+        self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=installation))
+        raise NotInstalled("nobody has installed the bot there")
 
     async def _is_taken(self, bot: Bot) -> bool:
-        """Return whether Slack takes a token: another process may have heard that the bot was thrown out."""
+        """Return whether Slack still knows a token: another process may have heard that the bot was thrown out.
+
+        One that has only ended can be renewed. Raises `PostingFailed`.
+        """
         client: Any = connect(self._session, token=bot.bot_token, api_url=self._api_url)
         try:
             await translated(client.auth_test())
-        except (Denied, Unauthorized):
-            return False
+        except (Denied, Unauthorized) as refusal:
+            return refusal.code not in THROWN_OUT
         return True
+
+
+def _is_older(bot: Bot, than: Bot) -> bool:
+    """Return whether a token of the same installation was renewed since."""
+    ends, ended = than.bot_token_expires_at or 0, bot.bot_token_expires_at or 0
+    return bot.installed_at == than.installed_at and ends > ended

@@ -37,7 +37,7 @@ LOOKED_AT = 15  # messages; Slack gives some apps no more
 EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
 LONGEST = 20  # messages of an answer
 REMAINS = "tombstone"  # a message that was deleted, and began a thread
-_VOTED = re.compile(rf'"{UP} (\w+)"')
+_VOTED = re.compile(rf'"value": "{UP} (\w+)"')
 IS_STREAMING = "streaming_state_conflict"
 BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 
@@ -217,13 +217,15 @@ async def find_answer(
     if not found:
         return None if len(said) >= LOOKED_AT else FoundAnswer()
     drawn = [json.dumps(one.get("blocks")) for one in found]
-    is_finished = not any(nonce_of(one) is None for one in found) and not any(f'"{STOP}"' in each for each in drawn)
+    is_finished = not any(nonce_of(one) is None for one in found) and not any(
+        f'"action_id": "{STOP}"' in each for each in drawn
+    )
     if rest is not None and is_finished and said[-1]["ts"] == found[-1]["ts"]:
         await rest(place)
     return FoundAnswer(
         tuple(MessageRef(thread=message.thread, id=str(one["ts"])) for one in found),
         is_finished=is_finished,
-        is_failure=any(f'"{RETRY}"' in each for each in drawn),
+        is_failure=any(f'"action_id": "{RETRY}"' in each for each in drawn),
         is_current=not revision or _is_current(found, drawn, answer_id_of(message, revision), revision),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adapters.retry import PATIENT
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.services import Advice
@@ -137,7 +138,7 @@ class SlackPlatform(Platform):
     async def _give_back(self, settle: Callable[[], Awaitable[object]]) -> None:
         """Give the store the installations that it has lost, and then *settle* again who may use the bot."""
         if self._installed is not None:
-            await self._installed.put_back()
+            await PATIENT.call(self._installed.put_back)
         await settle()
 
     async def _tell_shortcoming(self) -> None:

@@ -28,6 +28,7 @@ _CODE = re.compile(  # names that are written in one way only
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
+_WORD = re.compile(r"\S+")
 _NAME = re.compile(r"(?<=[a-z,;:)] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _UNITS = {
     "%": "%", "percent": "%", "ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min",
@@ -66,8 +67,7 @@ class Statement:
         """Numbers in digits, each with its unit, or with none."""
         found: list[tuple[str, str]] = []
         if _DIGITS.search(self.text):
-            words = (_CODE.sub(" ", word) if _SIGN_OF_CODE.search(word) else word for word in self.text.split())
-            found = _NUMBER.findall(" ".join(words))
+            found = _NUMBER.findall(_WORD.sub(lambda word: _without_code(word[0]), self.text))
         return frozenset((_plain(number), _unit(unit)) for number, unit in found)
 
     @cached_property
@@ -223,6 +223,10 @@ def _has(passage: Statement, number: str, unit: str) -> bool:
 def _weight(words: Iterable[str]) -> int:
     """Weigh words: long ones say more."""
     return sum(min(len(word), LONG) for word in words)
+
+
+def _without_code(word: str) -> str:
+    return _CODE.sub(" ", word) if _SIGN_OF_CODE.search(word) else word
 
 
 def _squeezed(text: str) -> str:

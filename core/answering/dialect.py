@@ -118,7 +118,7 @@ class MarkdownDialect:
                 text = node.text
                 is_first = at_start and not opened and (not out or out.endswith(line_break))
                 sign = self.marker.match(text) if is_first and self.marker else None
-                start = f"{sign[0]}\\{text[sign.end()]}" if sign else ""
+                start = f"{sign[0]}{self.escaped_marker(text[sign.end()])}" if sign else ""
                 piece = start + self.text(text[sign.end() + 1 :] if sign else text)
             elif isinstance(node, CodeSpan):
                 piece = self.code(node.text)
@@ -130,6 +130,10 @@ class MarkdownDialect:
                 piece = self.link(node.url, piece) if is_live and self.can_link(node.url) else piece
             out = joined(out, piece)
         return out + "".join(reversed(marks))
+
+    def escaped_marker(self, sign: str) -> str:
+        """Return a sign that would begin something at the beginning of a row, so that it does not."""
+        return "&#91;" if sign == "[" else f"\\{sign}"  # behind a backslash, it may begin a formula
 
     def _with_marks(
         self, out: str, marks: list[str], opened: tuple[Wrap, ...], pieces: Sequence[TextRun], at: int

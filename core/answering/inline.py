@@ -55,11 +55,12 @@ _OPEN_ENTITY = re.compile(r"&[#a-zA-Z0-9]{0,33}\Z")
 _PLAIN = re.compile(r"[^\\`\[!【［<&*_~\n$]+")
 # As in pandoc, no space stands inside of the dollars; what looks like a price begins nothing.
 _DOLLARS = re.compile(
-    r"\$\$([^$`]{1,480}+)\$\$|(?<![\w$])\$(?![\s$]|\d[\d.,]*(?:[\s;:!?)]|\Z))([^$`\n]{1,200}+)(?<!\s)\$(?![\w$])"
+    r"\$\$([^$`]{1,480}+)\$\$|(?<![\w$])\$(?![\s$]|\d[\d.,]*(?:[\s;:!?)]|\Z))([^$`\n]{1,200}+)(?<!\s)\$(?![\w${(])"
 )
 _OPEN_DOLLARS = re.compile(r"\$(?:\$[^$`]{0,480}+\$?|(?!\d[\d.,]*[\s;:!?)])[^\s$`][^$`\n]{0,199}+\$?)?\Z")
 _SHORT = 2  # characters of a name, such as one of a variable
-_MATHS, _NAMED = re.compile(r"[\\^_={}<>+*/|-]"), re.compile(r"[^\W\d_]|\\")
+_MATHS, _SIGNS, _NAMED = re.compile(r"[\\^_={}]"), re.compile(r"[<>+*/|-]"), re.compile(r"[^\W\d_]|\\")
+_CLOSING = {"(": re.compile(r"(?<!\\)\\\)"), "[": re.compile(r"(?<!\\)\\\]")}
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.")
 _OPEN_WORD = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}(?::/{0,2})?\Z")
 _LONGEST_WORD = 34  # characters that could be the beginning of an address
@@ -135,23 +136,27 @@ class InlineReader:
     def _backslash(self) -> None:
         """Read a formula between brackets with backslashes, or a character that one makes a word."""
         text, at = self.text, self._at
-        closing = {"(": "\\)", "[": "\\]"}.get(text[at + 1 : at + 2], "")
-        end = text.find(closing, at + 2, at + REACH) if closing else -1
-        self._wait_if(closing and end < 0 and len(text) - at < REACH)
-        if end < 0 or not self._formula(text[at + 2 : end], length=end + 2 - at):
+        opening = text[at + 1 : at + 2] if not text[max(at - 1, 0) : at].isalnum() else ""
+        closing = _CLOSING[opening].search(text, at + 2, at + REACH) if opening in _CLOSING else None
+        self._wait_if(opening in _CLOSING and not closing and len(text) - at < REACH)
+        inner = text[at + 2 : closing.start()] if closing else ""
+        is_plain = opening == "[" or len(inner) > _SHORT  # what people write in brackets, unless it has a sign of maths
+        if not closing or (is_plain and not _MATHS.search(inner)) or not self._formula(inner, closing.end() - at):
             self._escape()
 
     def _dollar(self) -> None:
         """Read a formula between dollars; others are those of prices and variables."""
-        self._wait_if(not self.is_whole and _OPEN_DOLLARS.match(self.text, self._at))
+        is_inside = self._at and (self.text[self._at - 1].isalnum() or self.text[self._at - 1] in "_$")
+        self._wait_if(not self.is_whole and not is_inside and _OPEN_DOLLARS.match(self.text, self._at))
         found = _DOLLARS.match(self.text, self._at)
-        if not found or not self._formula(found[1] or found[2], length=len(found[0])):
+        if not found or not self._formula(found[1] or found[2], len(found[0])):
             self._add("$", length=1)
 
-    def _formula(self, inner: str, *, length: int) -> bool:
+    def _formula(self, inner: str, length: int) -> bool:
         """Add a formula as code, in which nothing is a mark; return whether it is one."""
         inner = " ".join(inner.split())
-        is_formula = bool(_NAMED.search(inner) and (_MATHS.search(inner) or len(inner) <= _SHORT))
+        has_sign = _MATHS.search(inner) or (_SIGNS.search(inner) and not inner[:1].isdigit())
+        is_formula = bool(_NAMED.search(inner) and (has_sign or len(inner) <= _SHORT))
         if is_formula:
             self._add(CodeSpan(inner), length=length)
         return is_formula

@@ -114,7 +114,10 @@ class Responder:
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
         """Tell the asker that the question was given up, after it has failed too often; nobody, where nobody asked."""
-        if claim.is_quiet or await surface.standing(claim):
+        if claim.is_quiet:
+            return
+        if standing := await surface.standing(claim):
+            await self._is_noted(claim, standing)
             return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
         await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
@@ -154,17 +157,20 @@ class Responder:
         """Draw an answer, and note what was posted, for edits and deletions to come; return that.
 
         It is nothing where another worker has the question by now: whatever that one does shall stand.
-        The mark of an earlier try is taken away first, and an *outcome* that is none marks it anew. A failure takes no
-        whole answer's place, of which a store that went back in time may not know.
+        The mark of an earlier try is taken away first, and an *outcome* that is none marks it anew. A whole answer
+        stays as it is until there is another one: a store that went back in time may not know of it.
         """
         if claim.is_redelivered or claim.delivery.is_marked:
             await surface.unreact(claim, Reaction.WARNING)
-        shown = _unless_it_stands(progress, claim, surface) if claim.is_redelivered else progress
-        try:
-            async with aclosing(shown):
-                delivery = await surface.reply(claim, shown)
-        except _StandsAlready as already:
-            return already.delivery if await self._is_noted(claim, already.delivery) else Delivery()
+        standing = await surface.standing(claim) if claim.is_redelivered else None
+        if standing is not None:
+            async with aclosing(progress):
+                *_, last = [item async for item in progress]
+            if isinstance(last, Answer) and last.is_failure:
+                return standing if await self._is_noted(claim, standing) else Delivery()
+            progress = _only(last)
+        async with aclosing(progress):
+            delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
         if any(answer.is_failure or answer.lexical_only for answer in outcome):
             return await self._mark(claim, surface, delivery)
@@ -377,23 +383,5 @@ async def _is_worth_showing(run: AsyncGenerator[Progress, None]) -> bool:
     return isinstance(last, Answer) and last.status is Status.ANSWERED and bool(last.citations)
 
 
-@dataclass
-class _StandsAlready(Exception):
-    """What was to be shown is a failure, and a whole answer is there."""
-
-    delivery: Delivery
-
-
-async def _unless_it_stands(
-    progress: AsyncGenerator[Progress, None], claim: Claim, surface: Surface
-) -> AsyncGenerator[Progress, None]:
-    """Pass on progress. Raises `_StandsAlready` instead of a failure where a whole answer would go for it."""
-    async with aclosing(progress):
-        async for item in progress:
-            if isinstance(item, Answer) and item.is_failure and (standing := await surface.standing(claim)):
-                raise _StandsAlready(standing)
-            yield item
-
-
-async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:
-    yield answer
+async def _only(item: Progress) -> AsyncGenerator[Progress, None]:
+    yield item

@@ -70,13 +70,28 @@ async def test_a_failure_takes_no_whole_answers_place(script: Script) -> None:
     inbox, surface = MemoryInbox(), RecordingSurface()
     answering = responder(script(turn(ModelUnavailable("down"))), inbox)
     posted = Delivery(messages=(MessageRef(thread=thread(), id="5"),))
+    whole = Delivery(messages=(*posted.messages, MessageRef(thread=thread(), id="6")))
     await inbox.put(Asked(question=question()))
     async with inbox.claim() as task:
         surface.stands = posted
         claim = Claim(question(), fence=task.fence, attempt=2)
         await answering.respond(claim, surface)
         noted = await inbox.delivered(question().message)
+        surface.stands = whole
         await answering.apologize(claim, surface)
+        after = await inbox.delivered(question().message)
 
+    assert (noted, after) == (posted, whole)
     assert ([each for each in surface.shown if isinstance(each, Answer)], surface.reactions) == ([], [])
-    assert noted == posted
+
+
+async def test_nothing_is_drawn_over_a_whole_answer_before_there_is_another(script: Script) -> None:
+    """No draft of the next one, and no word of one that breaks off."""
+    inbox, surface = MemoryInbox(), RecordingSurface()
+    surface.stands = Delivery(messages=(MessageRef(thread=thread(), id="5"),))
+    await inbox.put(Asked(question=question()))
+    async with inbox.claim() as task:
+        claim = Claim(question(), fence=task.fence, attempt=2)
+        await responder(script(*ANSWERED), inbox).respond(claim, surface)
+
+    assert [type(each) for each in surface.shown] == [Answer]

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from adapters.chat.services import StoreMark
 from adapters.discord.history import PAGE, PAGES, TOO_MANY
 from core.events import CatchUpCutShort, Event
 from core.model import Edited
@@ -255,7 +256,9 @@ async def test_a_question_that_waited_for_a_new_store_is_looked_for(server: Disc
     async def back(_seconds: float) -> None:
         box.fails, box.age, waited[0] = False, timedelta(seconds=5), timedelta(seconds=10)
 
-    async with listening(server, box, sleep=back, now=lambda: datetime.now(UTC) + waited[0]):
+    mark = StoreMark()
+    async with listening(server, box, sleep=back, now=lambda: datetime.now(UTC) + waited[0], store_mark=mark):
+        await server.until(lambda: mark.known, what="the first look at the store")
         box.fails = True
         asked = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
         question = await box.question()

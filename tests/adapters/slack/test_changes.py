@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from core.events import AnswerAssumed, Event
-from core.model import QUESTION_LIMIT, Asked, Deleted, Edited, ReplyAddress
+from core.model import QUESTION_LIMIT, Asked, Deleted, Edited, ReplyAddress, Signal
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
 from tests.servers.slack import refuse
@@ -66,6 +67,26 @@ async def test_a_mention_that_was_forgotten_can_be_added(place: Place) -> None:
     assert isinstance(dropped, Edited)  # of which an inbox makes nothing
     assert asked.question.text == "What is a robot?"
     assert asked.address == ReplyAddress(thread=asked.message.thread, message=asked.message)
+
+
+class Unknowing(Box):
+    """Knows no message that is deleted, and has been empty a moment ago."""
+
+    async def put(self, signal: Signal) -> bool | None:
+        """Take in questions alone."""
+        return False if isinstance(signal, Deleted) else await super().put(signal)
+
+
+@pytest.mark.promise("catches-up")
+async def test_a_deletion_that_a_new_store_knows_nothing_of_is_acknowledged(place: Place) -> None:
+    """Whatever Slack says of its thread, where there is none, in which half an answer may stand."""
+    async with listening(place, Unknowing(age=timedelta(seconds=1))):
+        message = place.server.post_as(place.ada, place.channel, "Well.")
+        (gone,) = place.server.delete_as(place.ada, message)
+        await gone.acknowledged()
+        await place.server.until(lambda: place.server.requests_to("conversations.replies"), what="a look")
+
+    assert place.server.outbox.unacknowledged == []
 
 
 async def test_an_edit_that_asks_nothing_is_told_so_once_and_changes_nothing(place: Place) -> None:
