@@ -274,7 +274,7 @@ class PlatformSurface:
         if claim.is_update or not claim.is_redelivered:
             return None
         with suppress(PostingFailed):
-            found = await QUICK.call(partial(self.platform.find_answer, claim))
+            found = await self.platform.find_answer(claim)  # once: who has to wait for it would rather be answered
             if found is not None and found.is_finished and found.is_current and not found.is_failure:
                 return Delivery(messages=found.messages)
         return None

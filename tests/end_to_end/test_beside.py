@@ -200,7 +200,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     footnote: Footnote, server: DiscordServer, tmp_path: Path, end: str
 ) -> None:
     """By Ctrl-C, which the bot does not notice; or with the bot. What was read by then is there."""
-    pages = many_pages(tmp_path / "pages", 16)
+    pages = many_pages(tmp_path / "pages", 24)
     async with started(footnote, server) as bot:
         await bot.tells("connected as")
         reading = await asyncio.create_subprocess_exec(
@@ -209,7 +209,7 @@ async def test_reading_beside_a_bot_ends_in_words(
         async with asyncio.timeout(2 * PATIENCE):  # it gives way to all that tests do beside it
             while "pages" not in (await typed(footnote, "doctor")).out.rpartition("passages from")[2]:
                 assert reading.returncode is None
-                await asyncio.sleep(1.0)
+                await asyncio.sleep(0.4)
         priority = os.getpriority(os.PRIO_PROCESS, reading.pid)
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
@@ -228,7 +228,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     assert reading.returncode == code
     assert re.fullmatch(told, err.decode())
     assert (priority, ", 0 failed" in rest.err) == (LEAST_URGENT, True)
-    assert "pages: 16 added" not in rest.err
+    assert "pages: 24 added" not in rest.err
 
 
 @pytest.mark.promise("beside-the-bot")
