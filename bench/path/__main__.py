@@ -1,12 +1,12 @@
 """`python -m bench.path`: how much of the product one question passes, on each platform.
 
-Counted are the modules and the named functions that are entered during the second question of a journey, from the
+Counted are the modules and the named functions that are entered during each of the follow-ups of a journey, from the
 event to the settled task, with the index that needs no key, one search and one answer. Each platform is traced in a
 process of its own. `--list` prints the functions too, by module, in the order of their first entry.
 
-`--commands` counts instead what a server of Redis does for the same question on a chat platform: all commands, those
-within scripts included, and those that clients sent. What comes every second or two, whether anybody asks or not, is
-told apart. With `--list`, each script and command with its number.
+`--commands` counts instead what a server of Redis does for the follow-up that costs it least on a chat platform: all
+commands, those within scripts included, and those that clients sent. What comes every second or two, whether anybody
+asks or not, is told apart. With `--list`, each script and command with its number.
 """
 
 from __future__ import annotations

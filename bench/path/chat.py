@@ -1,4 +1,4 @@
-"""A journey on a chat platform: the bot works as its operator starts it, and somebody beside it asks twice."""
+"""A journey on a chat platform: the bot works as its operator starts it, and somebody beside it asks and asks on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.servers.openai import KEY, ChatServer
 from tests.servers.valkey import alone
 
 COMMUNITIES: dict[str, Callable[[], Community]] = {"discord": DiscordCommunity, "slack": SlackCommunity}
-QUESTIONS = ("What do penguins eat?", "And what do they build nests of?")
+QUESTIONS = ("What do penguins eat?", *("And what do they build nests of?", "And what of their nests?") * 2)
 ANSWER = "Adelie penguins build their nests out of small stones, which they also steal from their neighbours [1]."
 PACE = 0.05  # seconds between two pieces of a stream, so that an answer is shown while it is written
 SECRET = "a secret that is long enough for a benchmark"
 PATIENCE = 60.0  # seconds for each answer
-QUIET = 1.0  # seconds after the first answer, in which the bot does what nobody waits for
+QUIET = 1.0  # seconds after an answer, in which the bot does what nobody waits for
 
 
 class Journey:
@@ -58,10 +58,10 @@ class Journey:
             raise self._failure
 
     def hear(self, event: Event) -> None:
-        """Note the end of the work on a question; the tracer ends with that on the second."""
+        """Note the end of the work on a question; what comes after it the tracer leaves out."""
         if isinstance(event, Passed) and event.step is Step.SETTLED:
             settled = next(future for future in self._settled if not future.done())
-            if settled is self._settled[-1]:
+            if settled is not self._settled[0]:
                 self._tracer.end()
             settled.set_result(None)
 
@@ -86,9 +86,10 @@ class Journey:
             self._settings.set_result(self._community.settings() | model)
             await self._community.ready()
             asked = await self._ask(chat, 0, self._community.ask)
-            await asyncio.sleep(QUIET)
-            self._tracer.begin()
-            await self._ask(chat, 1, lambda text: self._community.follow_up(asked, text))
+            for number in range(1, len(QUESTIONS)):
+                await asyncio.sleep(QUIET)
+                self._tracer.begin()
+                await self._ask(chat, number, lambda text: self._community.follow_up(asked, text))
             self._stop_the_bot()
             await asyncio.wrap_future(self._stopped)
 
@@ -101,7 +102,7 @@ class Journey:
 
 
 def journey(platform: str, tracer: Tracer | CommandCounter, **more: str) -> None:
-    """Trace what the bot does for the second question."""
+    """Trace what the bot does for each question but the first."""
     talk = Journey(COMMUNITIES[platform](), tracer)
     with talk.beside() as settings:
         os.environ.update(settings, **more)
@@ -110,7 +111,7 @@ def journey(platform: str, tracer: Tracer | CommandCounter, **more: str) -> None
 
 
 def spent(platform: str, data: str, folder: str) -> Spent:
-    """Return what a server of Redis, with its files in a *folder*, does for the second question."""
+    """Return what a server of Redis, with its files in a *folder*, does for the question that costs it least."""
     os.environ["FOOTNOTE_DATA_DIR"] = data
     with alone(Path(folder)) as node:
         counter = CommandCounter(node)

@@ -91,18 +91,19 @@ class CommandCounter:
         self._told = "".join(told)
 
     def spent(self) -> Spent:
-        """Return what came."""
-        calls, is_on = list[Call](), False
+        """Return what came between the two, the least where they were called again and again."""
+        times, is_on = list[list[Call]](), False
         for line in LINE.finditer(self._told):
             words = WORD.findall(line["words"])
             if words[-1] in (BEGIN, END):
                 is_on = words[-1] == BEGIN
+                times += [[]] if is_on else []
             elif is_on and line["client"] == "lua":
-                name, count = calls[-1]
-                calls[-1] = name, count + 1
+                name, count = times[-1][-1]
+                times[-1][-1] = name, count + 1
             elif is_on and words[0].upper() not in OF_CONNECTIONS:
-                calls.append((_name(words), 1))
-        return Spent(tuple(calls))
+                times[-1].append((_name(words), 1))
+        return min((Spent(tuple(calls)) for calls in times), key=lambda spent: spent.commands)
 
 
 def _name(words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""A journey at the keyboard: two questions, each a line that is entered; the answers are drawn as on a screen."""
+"""A journey at the keyboard: questions, each a line that is entered; the answers are drawn as on a screen."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import redirect_stdout, suppress
 from bench.path.tracer import Tracer
 from bot.cli import app
 
-QUESTIONS = ("What do penguins eat?", "And what do they build nests of?")
+QUESTIONS = ("What do penguins eat?", *("And what do they build nests of?", "And what of their nests?") * 2)
 
 
 class Keyboard(io.StringIO):
-    """Where lines are entered; the tracer begins with the second one and ends when a third is waited for."""
+    """Where lines are entered; the tracer begins with each but the first and ends when the next is waited for."""
 
     def __init__(self, tracer: Tracer) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Keyboard(io.StringIO):
         if self._asked == len(QUESTIONS):
             return ""
         self._asked += 1
-        if self._asked == len(QUESTIONS):
+        if self._asked > 1:
             self._tracer.begin()
         return f"{QUESTIONS[self._asked - 1]}\n"
 
@@ -40,7 +40,7 @@ class Screen(io.StringIO):
 
 
 def journey(tracer: Tracer) -> None:
-    """Trace what the program does for the second question."""
+    """Trace what the program does for each question but the first."""
     sys.stdin = Keyboard(tracer)
     with redirect_stdout(Screen()), tracer.installed(), suppress(SystemExit):
         app(args=["chat"])

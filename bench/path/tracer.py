@@ -26,20 +26,26 @@ class Entered:
 
 
 class Tracer:
-    """What was entered between `begin` and `end`, in order; what goes on after it was interrupted is entered again."""
+    """What was entered between `begin` and `end`, in order; what goes on after it was interrupted is entered again.
+
+    Where the two are called again and again, it is what was entered each time: what a question passes, and not what
+    came about meanwhile, such as a page of answers that are sought again or a sign of life on a slow machine.
+    """
 
     def __init__(self) -> None:
-        self._entered: dict[Entered, None] = {}
+        self._times: list[dict[Entered, None]] = []
         self._is_on = False
         self._left_out: set[int] = set()
 
     @property
     def entered(self) -> tuple[Entered, ...]:
         """Everything, in the order of the first entry."""
-        return tuple(self._entered)
+        first, *others = self._times
+        return tuple(each for each in first if all(each in entered for entered in others))
 
     def begin(self) -> None:
         """Note from now on."""
+        self._times.append({})
         self._is_on = True
 
     def end(self) -> None:
@@ -89,7 +95,7 @@ class Tracer:
     def _note(self, code: CodeType) -> None:
         if self._is_on and _is_named_function(code) and threading.get_ident() not in self._left_out:
             module = str(Path(code.co_filename).relative_to(ROOT))
-            self._entered.setdefault(Entered(module, code.co_qualname, code.co_firstlineno))
+            self._times[-1].setdefault(Entered(module, code.co_qualname, code.co_firstlineno))
 
 
 def _is_named_function(code: CodeType) -> bool:
