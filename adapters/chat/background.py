@@ -234,14 +234,17 @@ async def _put_back(services: ChatServices) -> None:
             if not each.is_placed:
                 is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
             elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
-                message = each.asked.message
-                notice = WaitNotice(thread=message.thread, nonce=nonce(message, NOTICE))  # if there is one
-                begun = {"delivery": Delivery(notice=notice), "age": None}  # by a worker that died, perhaps
-                is_back = await services.accepting.move(accepted, asked.model_copy(update=begun))
+                is_back = await services.accepting.move(accepted, _begun(asked))
             else:
                 continue
             if is_back:
                 services.observer(LostByStore(each.asked.message, is_put_back=True))
+
+
+def _begun(asked: Asked) -> Asked:
+    """Return a question that a worker may have had already, for all the store knows: it looks what stands there."""
+    notice = WaitNotice(thread=asked.message.thread, nonce=nonce(asked.message, NOTICE))  # if there is one
+    return asked.model_copy(update={"delivery": Delivery(notice=notice), "age": None})
 
 
 async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:
@@ -257,8 +260,12 @@ async def take_over_once(services: ChatServices, platform: str, find: Find) -> N
 
 
 async def _finish(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
+    async def find_begun(asked: Asked) -> Asked | None:
+        found = await find(asked)  # which was moved before, perhaps, and the store has lost that
+        return _begun(found) if found else None
+
     try:
-        await _move(services, asked, until, find)
+        await _move(services, asked, until, find_begun)
     except NOT_NOW:
         pass
     except Exception as error:  # noqa: BLE001 - what is broken must keep nothing else from being done

@@ -72,6 +72,15 @@ def put(*questions: Asked) -> list[Signal]:
     return [placed(each) for each in questions]
 
 
+def put_again(*questions: Asked) -> list[Signal]:
+    """Give what the inbox hears of them where they may have been moved before, and begun, and the store lost that."""
+    found = list[Signal]()
+    for each in map(placed, questions):
+        notice = WaitNotice(thread=each.message.thread, nonce=nonce(each.message, NOTICE))
+        found.append(each.model_copy(update={"delivery": Delivery(notice=notice)}))
+    return found
+
+
 @pytest.fixture(name="office")
 def _office() -> MemoryServices:
     return MemoryServices()
@@ -133,7 +142,7 @@ async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: Memo
     await take_over_once(office.services, PLATFORM, finder.find)
 
     assert took >= office.inbox.accepted_for * SHARE
-    assert (office.inbox.signals, finder.told, office.inbox.kept) == (put(A), [], {})
+    assert (office.inbox.signals, finder.told, office.inbox.kept) == (put_again(A), [], {})
 
 
 async def test_it_is_dropped_once_the_store_is_back() -> None:
@@ -174,7 +183,7 @@ async def test_what_others_left_is_moved_once_all_is_there(error: Exception) -> 
     office, finder = MemoryServices(inbox=await left(A, B)), Finder(fails=3, error=error)
     await take_over_once(office.services, PLATFORM, finder.find)
 
-    assert ([each in office.inbox.signals for each in put(A, B)], office.inbox.kept) == ([True, True], {})
+    assert ([each in office.inbox.signals for each in put_again(A, B)], office.inbox.kept) == ([True, True], {})
 
 
 @pytest.mark.promise("asked-once")
@@ -192,7 +201,7 @@ async def test_of_several_processes_one_is_at_it() -> None:
     for task in taking:
         await cancelled(task)
 
-    assert (before, finder.looks, first.inbox.signals) == (0, 1, put(A))
+    assert (before, finder.looks, first.inbox.signals) == (0, 1, put_again(A))
 
 
 @pytest.mark.promise("crash-safe")
@@ -236,7 +245,7 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
     await wait_until(lambda: not office.inbox.kept, what="the move")
     await cancelled(taking)
 
-    assert (office.inbox.signals, finder.looks) == (put(A), 1)
+    assert (office.inbox.signals, finder.looks) == (put_again(A), 1)
     assert 0.5 <= waits[0] <= 2  # often enough for who waits, and no load for a store that comes back
 
 
@@ -276,9 +285,7 @@ async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(
     await slept.wait()
     await cancelled(taking)
 
-    notice = WaitNotice(thread=placed(A).message.thread, nonce=nonce(placed(A).message, NOTICE))
-    again = [each.model_copy(update={"delivery": Delivery(notice=notice)}) for each in put(A)]
-    assert office.inbox.signals == (again if is_again else [])
+    assert office.inbox.signals == (put_again(A) if is_again else [])
     assert [each.asked for each in office.services.unanswered.values()] == [placed(A)][: reached is not Stage.OVER]
 
 
@@ -295,7 +302,7 @@ async def test_what_was_accepted_is_accepted_again_where_the_store_has_lost_it()
     await wait_until(lambda: bool(office.inbox.signals), what="the move")
     await cancelled(taking)
 
-    assert (until is not None, office.inbox.signals, finder.looks) == (True, put(A), 1)
+    assert (until is not None, office.inbox.signals, finder.looks) == (True, put_again(A), 1)
 
 
 @pytest.mark.promise("crash-safe")
@@ -397,4 +404,4 @@ async def test_what_is_taken_over_does_not_wait_until_more_is_found() -> None:
     heard = await office.heard()
     await cancelled(taking)
 
-    assert [heard] == put(A)
+    assert [heard] == put_again(A)
