@@ -133,6 +133,22 @@ async def test_words_about_waiting_and_signs_of_work_end_after_the_loss(town: To
 
 
 @pytest.mark.promise("signs-go")
+async def test_half_an_answer_goes_with_a_question_that_is_deleted_after_the_loss(town: Town) -> None:
+    """Whoever was at it is gone, and nothing is stored of it."""
+    community = town.community
+    async with town.bot(FOOTNOTE_GRACE_SECONDS="0"), half_written(town) as asked:
+        pass
+    town.chat.script.clear()
+    before = community.said(asked)
+    await lose(town)
+    async with town.bot():
+        community.delete(asked)
+        await community.until(lambda: not community.said(asked), what="the end of what was begun")
+
+    assert len(before) == 1
+
+
+@pytest.mark.promise("signs-go")
 async def test_words_about_waiting_go_with_a_question_that_is_deleted_after_the_loss(town: Town) -> None:
     """Nothing is stored of either, and no answer comes that would take them away."""
     community = town.community
