@@ -65,7 +65,8 @@ class LiveMessage:
     both, and where it `is_unsure` perhaps a message that nobody knows of, unless `is_all` says that there is none; else
     one is posted in its place, to be removed with it. Where it `is_contested`, a worker that had
     the question before may still change them; so each is edited once more at the end, whatever it seems to show.
-    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again. Answers
+    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again; but that
+    worker may have removed what went on from the first before the store lost that, which is posted anew. Answers
     that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left `silent_for`
     so many seconds before, are shown what is waited for, as the next draft: whatever comes after it takes its place.
     """
@@ -90,6 +91,7 @@ class LiveMessage:
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
     _grows: bool = field(default=True, init=False)
     _posts: int = field(init=False)
+    _inherited: set[str] = field(init=False)  # what is perhaps not there any more, for a good reason
     _newest: Snapshot = field(default=tuple, init=False)
     _waiting: Waiting | None = field(default=None, init=False)
     _remark: Snapshot = field(default=tuple, init=False)  # the newest, with what is waited for below it
@@ -103,6 +105,7 @@ class LiveMessage:
 
     async def __aenter__(self) -> Self:
         self._posts, self._interval = len(self.messages), self.pace.interval
+        self._inherited = {message.id for message in self.messages[1:]} if self.is_contested else set()
         self._seen_at = asyncio.get_running_loop().time() - max(self.silent_for, 0.0)
         self.pacer.count(1)
         self._editor = asyncio.create_task(self._edit())
@@ -318,7 +321,14 @@ class LiveMessage:
             shown = self.messages[at]
             if shown.part != part:
                 self.messages[at] = replace(shown, part=None)  # until it is confirmed, nobody knows what it shows
-                await self._call(self.poster.edit(shown.id, part, obsolete))
+                try:
+                    await self._call(self.poster.edit(shown.id, part, obsolete))
+                except Gone:
+                    if shown.id not in self._inherited:
+                        raise
+                    del self.messages[at]
+                    return await self._bring(parts, is_final=is_final)
+                self._inherited.discard(shown.id)
                 self.messages[at] = replace(shown, part=part)
                 self._seen_at = asyncio.get_running_loop().time()
         if self.is_unsure and is_final and not await self.is_all():
