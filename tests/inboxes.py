@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
+from adapters.chat.platform import NOTICE, nonce
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import Bounds
@@ -30,6 +31,7 @@ from core.model import (
     Recheck,
     Stopped,
     Task,
+    WaitNotice,
 )
 from core.ports import Accepting, Deliveries, Inbox, Underway, WaitingRoom, WaitingWords
 from tests.builders import question, thread
@@ -116,6 +118,12 @@ def retried(of: Asked) -> AskedAgain:
 def doubted(of: Asked | Edited) -> Recheck:
     """A worker that slept may have changed what stands there."""
     return Recheck(question=of.question)
+
+
+def perhaps_begun(signal: Asked) -> Asked:
+    """Give a question of which a store may have lost that words stood below it, and that somebody was at it."""
+    notice = WaitNotice(thread=signal.message.thread, nonce=nonce(signal.message, NOTICE))
+    return signal.model_copy(update={"delivery": Delivery(notice=notice)})
 
 
 async def heard(cancelled: Cancellation) -> Interruption:

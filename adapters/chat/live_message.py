@@ -316,27 +316,34 @@ class LiveMessage:
         # Before the end, none is removed that is left over: what is written anew needs it again.
         spare = 0 if is_final else len(self.messages) - len(parts)
         for at, part in enumerate([*parts, *[PLACE_HOLDER] * spare]):
-            if at == len(self.messages):
-                self.messages.append(await self._post(part, obsolete))
-            shown = self.messages[at]
-            if shown.part != part:
-                self.messages[at] = replace(shown, part=None)  # until it is confirmed, nobody knows what it shows
-                try:
-                    await self._call(self.poster.edit(shown.id, part, obsolete))
-                except Gone:
-                    if shown.id not in self._inherited:
-                        raise
-                    del self.messages[at]
-                    return await self._bring(parts, is_final=is_final)
-                self._inherited.discard(shown.id)
-                self.messages[at] = replace(shown, part=part)
-                self._seen_at = asyncio.get_running_loop().time()
+            while not await self._shows(at, part, obsolete):
+                pass
         if self.is_unsure and is_final and not await self.is_all():
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
         while is_final and len(self.messages) > len(parts):
             with suppress(Gone):
                 await self._call(self.poster.delete(self.messages[-1].id))
             self.messages.pop()
+
+    async def _shows(self, at: int, part: Part, obsolete: asyncio.Event | None) -> bool:
+        """Let a message show a part; False if it turns out that it is not there any more, and no reader removed it."""
+        if at == len(self.messages):
+            self.messages.append(await self._post(part, obsolete))
+        shown = self.messages[at]
+        if shown.part == part:
+            return True
+        self.messages[at] = replace(shown, part=None)  # until it is confirmed, nobody knows what it shows
+        try:
+            await self._call(self.poster.edit(shown.id, part, obsolete))
+        except Gone:
+            if shown.id not in self._inherited:
+                raise
+            del self.messages[at]
+            return False
+        self._inherited.discard(shown.id)
+        self.messages[at] = replace(shown, part=part)
+        self._seen_at = asyncio.get_running_loop().time()
+        return True
 
     async def _post(self, part: Part, obsolete: asyncio.Event | None = None) -> Posted:
         """Post the next message; a nonce whose message was deleted, or is another one of these, is not used again."""

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from adapters.chat.background import NO_STORE, SHARE, accepted, settle, take_over, take_over_once
-from adapters.chat.platform import NOTICE, nonce
 from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
 from core.messages import BROKEN
-from core.model import Asked, Delivery, Kept, Signal, Stage, WaitNotice
+from core.model import Asked, Kept, Signal, Stage
 from tests.builders import question
 from tests.fakes.services import Counter, MemoryServices
-from tests.inboxes import asked
+from tests.inboxes import asked, perhaps_begun
 from tests.waiting import cancelled, wait_until
 
 AWAY = StoreUnavailable("It is away.")
@@ -67,18 +66,9 @@ async def left(*questions: Asked) -> Counter:
     return office.inbox.follow()
 
 
-def put(*questions: Asked) -> list[Signal]:
-    """Give what the inbox hears of them."""
-    return [placed(each) for each in questions]
-
-
-def put_again(*questions: Asked) -> list[Signal]:
-    """Give what the inbox hears of them where they may have been moved before, and begun, and the store lost that."""
-    found = list[Signal]()
-    for each in map(placed, questions):
-        notice = WaitNotice(thread=each.message.thread, nonce=nonce(each.message, NOTICE))
-        found.append(each.model_copy(update={"delivery": Delivery(notice=notice)}))
-    return found
+def put(*questions: Asked, again: bool = False) -> list[Signal]:
+    """Give what the inbox hears of them; *again* where they may have been begun before, and the store lost that."""
+    return [perhaps_begun(placed(each)) if again else placed(each) for each in questions]
 
 
 @pytest.fixture(name="office")
@@ -142,7 +132,7 @@ async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: Memo
     await take_over_once(office.services, PLATFORM, finder.find)
 
     assert took >= office.inbox.accepted_for * SHARE
-    assert (office.inbox.signals, finder.told, office.inbox.kept) == (put_again(A), [], {})
+    assert (office.inbox.signals, finder.told, office.inbox.kept) == (put(A, again=True), [], {})
 
 
 async def test_it_is_dropped_once_the_store_is_back() -> None:
@@ -183,7 +173,7 @@ async def test_what_others_left_is_moved_once_all_is_there(error: Exception) -> 
     office, finder = MemoryServices(inbox=await left(A, B)), Finder(fails=3, error=error)
     await take_over_once(office.services, PLATFORM, finder.find)
 
-    assert ([each in office.inbox.signals for each in put_again(A, B)], office.inbox.kept) == ([True, True], {})
+    assert ([each in office.inbox.signals for each in put(A, B, again=True)], office.inbox.kept) == ([True, True], {})
 
 
 @pytest.mark.promise("asked-once")
@@ -201,7 +191,7 @@ async def test_of_several_processes_one_is_at_it() -> None:
     for task in taking:
         await cancelled(task)
 
-    assert (before, finder.looks, first.inbox.signals) == (0, 1, put_again(A))
+    assert (before, finder.looks, first.inbox.signals) == (0, 1, put(A, again=True))
 
 
 @pytest.mark.promise("crash-safe")
@@ -245,7 +235,7 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
     await wait_until(lambda: not office.inbox.kept, what="the move")
     await cancelled(taking)
 
-    assert (office.inbox.signals, finder.looks) == (put_again(A), 1)
+    assert (office.inbox.signals, finder.looks) == (put(A, again=True), 1)
     assert 0.5 <= waits[0] <= 2  # often enough for who waits, and no load for a store that comes back
 
 
@@ -285,7 +275,7 @@ async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(
     await slept.wait()
     await cancelled(taking)
 
-    assert office.inbox.signals == (put_again(A) if is_again else [])
+    assert office.inbox.signals == (put(A, again=True) if is_again else [])
     assert [each.asked for each in office.services.unanswered.values()] == [placed(A)][: reached is not Stage.OVER]
 
 
@@ -302,7 +292,7 @@ async def test_what_was_accepted_is_accepted_again_where_the_store_has_lost_it()
     await wait_until(lambda: bool(office.inbox.signals), what="the move")
     await cancelled(taking)
 
-    assert (until is not None, office.inbox.signals, finder.looks) == (True, put_again(A), 1)
+    assert (until is not None, office.inbox.signals, finder.looks) == (True, put(A, again=True), 1)
 
 
 @pytest.mark.promise("crash-safe")
@@ -404,4 +394,4 @@ async def test_what_is_taken_over_does_not_wait_until_more_is_found() -> None:
     heard = await office.heard()
     await cancelled(taking)
 
-    assert [heard] == put_again(A)
+    assert [heard] == put(A, again=True)

@@ -48,6 +48,7 @@ async def test_what_was_acknowledged_and_not_put_is_put_by_the_next(
     dying.inbox.opens.set()
 
     asked = await following.heard()
+    assert isinstance(asked, Asked)
     assert asked.delivery is not None  # as whoever was first may have moved it, and the store lost that
     assert asked.model_copy(update={"delivery": None}) == await dying.heard()
     assert isinstance(asked, Asked)

@@ -56,6 +56,7 @@ async def posted(office: Office) -> None:
 async def put_by_both(office: Office, following: Office) -> Asked:
     """Give what both have put, which is the same."""
     asked = await following.heard()
+    assert isinstance(asked, Asked)
     assert asked.delivery is not None  # as whoever was first may have moved it, and the store lost that
     assert asked.model_copy(update={"delivery": None}) == await office.heard()
     assert isinstance(asked, Asked)
