@@ -217,6 +217,8 @@ class Intake:
             return None
         may_know = found.is_current and (event.is_late or event.has_come)
         if found.is_finished and (may_know or inbound.kind is InboundKind.WRITTEN):
+            if found.is_failure:  # whoever said that may not have come to the mark
+                self._warn(event, is_due=True)
             return None
         notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
         goes_on = inbound.at if found.messages and not found.is_finished else None  # whoever writes it may live
@@ -369,8 +371,9 @@ class Intake:
         asked = meaning(written, route(written, routed.standing))
         return (routed.asked(asked), found) if asked else (found,)
 
-    def _warn(self, event: ChatEvent) -> None:
-        if event.speaks and not event.is_late and event.rights.reacts:
+    def _warn(self, event: ChatEvent, *, is_due: bool = False) -> None:
+        """Mark a message, if that *is due* anyway or it has just come, and no other event tells of it."""
+        if event.rights.reacts and (is_due or (event.speaks and not event.is_late)):
             self._background.begin(partial(QUICK.call, partial(event.channel.warn, event.inbound.message)))
 
     def _reply(self, event: ChatEvent, sentence: str) -> None:

@@ -163,6 +163,10 @@ class Community(Protocol):
         """Say whether there is a warning on the question."""
         ...
 
+    def unmark(self, asked: str) -> None:
+        """Let the question bear nothing, as if nobody had come to that."""
+        ...
+
     def is_limited(self, asked: str) -> bool:
         """Say whether the question bears the sign of a limit."""
         ...

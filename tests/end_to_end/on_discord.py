@@ -180,6 +180,10 @@ class DiscordCommunity:
         """Look at the reactions."""
         return "⚠️" in self._message(asked).reactions
 
+    def unmark(self, asked: str) -> None:
+        """Take all reactions away, of which nobody hears."""
+        self._message(asked).reactions.clear()
+
     def is_limited(self, asked: str) -> bool:
         """Look at the reactions."""
         return messages.LIMIT in self._message(asked).reactions

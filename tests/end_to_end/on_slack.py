@@ -190,6 +190,10 @@ class SlackCommunity:
         """Look at the reactions."""
         return "warning" in self._message(asked).reactions
 
+    def unmark(self, asked: str) -> None:
+        """Take all reactions away, of which nobody hears."""
+        self._message(asked).reactions.clear()
+
     def is_limited(self, asked: str) -> bool:
         """Look at the reactions."""
         return "hourglass_flowing_sand" in self._message(asked).reactions

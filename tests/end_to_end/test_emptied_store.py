@@ -12,7 +12,7 @@ from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
 from bot.roles import Role
 from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
-from core.messages import BUSY
+from core.messages import BUSY, UNAVAILABLE
 from core.model import Status
 from tests.end_to_end.community import ANSWER, Room, Town, go_on, half_written, pause
 from tests.fixtures.redis import say
@@ -260,6 +260,22 @@ async def test_an_answer_is_remembered_though_the_store_is_away_at_its_end(town:
 
     assert len(remembered) == 1
     assert len([event for event in town.events if isinstance(event, StateChanged) and event.state is BEGUN]) == 1
+
+
+@pytest.mark.promise("failed-search-warns")
+async def test_an_apology_gets_its_mark_although_the_store_was_lost_before(town: Town) -> None:
+    """It is seen when missed questions are looked for; whoever wrote it has not come to that."""
+    town.shelf.fails = True
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, UNAVAILABLE)
+        await town.community.until(lambda: town.community.warned(asked), what="a warning")
+    town.community.unmark(asked)
+    await lose(town)
+    async with town.bot():
+        await town.community.until(lambda: town.community.warned(asked), what="another one")
+
+    assert (len(town.community.said(asked)), len(begun(town))) == (1, 1)
 
 
 @pytest.mark.promise("asked-once")
