@@ -114,8 +114,8 @@ class Worker:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it.
 
         An answer to be updated stays as it is if it is old, or people have gone on from it, and none of it is new. What
-        a worker had answered before it died is shown again, since what is remembered was shown before; one without
-        footnotes is no great loss, and may have been something else than an answer.
+        a worker had answered to these words before it died is shown again, since what is remembered was shown before;
+        one without footnotes is no great loss, and may have been something else than an answer.
         """
         asked_at, turn = claim.question.asked_at, None
         if claim.is_update and not claim.is_redelivered:
@@ -127,7 +127,8 @@ class Worker:
         elif claim.is_redelivered and not claim.is_update:
             with suppress(StoreUnavailable):
                 turns = await self._turns(claim)
-                turn = next((each for each in turns if each.question_ref == claim.message and each.citations), None)
+                mine = (each for each in turns if each.question_ref == claim.message)
+                turn = next((each for each in mine if each.citations and each.question == claim.question.text), None)
         async with ended_by(claim.cancelled, REPLACED):
             surface = await self._surface(claim)
             if turn is not None:

@@ -9,13 +9,14 @@ from datetime import timedelta
 import pytest
 
 from core.errors import ShutOut
-from core.model import MOST_ATTEMPTS, Answer, Claim, Delivery, Progress, Status, ThreadRef, Turn
+from core.model import MOST_ATTEMPTS, Answer, Asked, Claim, Delivery, Progress, Status, ThreadRef, Turn
 from tests.fakes.chat import Script, Silence, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
 from tests.fakes.office import WHOLE, Office, silent
 from tests.fakes.surface import RecordingSurface
-from tests.inboxes import asked, doubted, edited
+from tests.inboxes import asked, doubted, edited, perhaps_begun
 from tests.waiting import wait_until
 
 
@@ -102,6 +103,21 @@ async def test_an_edit_that_was_handed_back_is_answered_in_its_new_words(script:
         await silence.begun.wait()
         running.cancel()
     office.reopen()
+    async with office.open():
+        await office.answered(2)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
+
+    assert await office.remembered() == ["What is 1 #1?"]
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edit_that_comes_as_a_question_is_answered_in_its_new_words(script: Script) -> None:
+    """The inbox has lost all that it knew, and what is remembered was kept."""
+    office = Office(script(*WHOLE, *WHOLE))
+    await answered_before(office)
+    office.inbox = MemoryInbox()
+    office.reopen()
+    await office.inbox.put(perhaps_begun(Asked(question=edited("1").question)))
     async with office.open():
         await office.answered(2)
         await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
