@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
-from core.answering.responder import Responder
+from core.answering.responder import Responder, recalled
 from core.errors import ApologyFailed, DeadLettered, FootnoteError, Misconfigured, ShutOut, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
@@ -16,7 +16,7 @@ from core.ports import ChatSurface, ConversationStore, Inbox
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})
-MOST_APOLOGIES = 2 * MOST_ATTEMPTS
+MOST_ENDINGS = 2 * MOST_ATTEMPTS  # so often is an apology shown, or an answer that was written before
 EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and never finished."
 
 
@@ -81,7 +81,7 @@ class Worker:
 
     async def _do(self, task: Task) -> None:
         try:
-            if task.attempt > MOST_ATTEMPTS:
+            if task.attempt > (MOST_ATTEMPTS if task.delivery.answer is None else MOST_ENDINGS):
                 raise DeadLettered(EXHAUSTED)  # noqa: TRY301 - it is told like whatever fails
             await self._carry_out(task)
         except Exception as error:
@@ -117,22 +117,23 @@ class Worker:
         a worker had answered to these words before it died is shown again, since what is remembered was shown before;
         one without footnotes is no great loss, and may have been something else than an answer.
         """
-        asked_at, turn = claim.question.asked_at, None
+        asked_at, known = claim.question.asked_at, claim.delivery.answer
         if claim.is_update and not claim.is_redelivered:
             if self.now() - asked_at > UPDATE_WINDOW:
                 return
             others = [each for each in await self._turns(claim) if each.question_ref != claim.message]
             if any((each.asked_at or each.at) > asked_at for each in others):
                 return
-        elif claim.is_redelivered and not claim.is_update:
+        elif claim.is_redelivered and not claim.is_update and known is None:
             with suppress(StoreUnavailable):
                 turns = await self._turns(claim)
                 mine = (each for each in turns if each.question_ref == claim.message)
-                turn = next((each for each in mine if each.citations and each.question == claim.question.text), None)
+                same = (each for each in mine if each.citations and each.question == claim.question.text)
+                known = next((recalled(each, claim.question) for each in same), None)
         async with ended_by(claim.cancelled, REPLACED):
             surface = await self._surface(claim)
-            if turn is not None:
-                await self.responder.repeat(claim, surface, turn)
+            if known is not None:
+                await self.responder.repeat(claim, surface, known)
                 return
             answer = await self.responder.respond(claim, surface)
             if answer.is_failure and not claim.is_quiet:
@@ -161,7 +162,7 @@ class Worker:
         The platform may be away, so it is tried a few times; if it may be the apology that ends the process, none is
         made any more.
         """
-        if not isinstance(task, Claim) or task.attempt > MOST_APOLOGIES or task.cancelled.is_set():
+        if not isinstance(task, Claim) or task.attempt > MOST_ENDINGS or task.cancelled.is_set():
             return True
         try:
             await self.responder.apologize(task, await self._surface(task))
@@ -170,7 +171,7 @@ class Worker:
         except ShutOut:
             raise
         except Exception:  # noqa: BLE001 - whatever it was, the next time it may work
-            return task.attempt == MOST_APOLOGIES
+            return task.attempt == MOST_ENDINGS
         return True
 
     async def _surface(self, task: Task) -> ChatSurface:

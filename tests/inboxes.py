@@ -37,12 +37,14 @@ from core.ports import Accepting, Deliveries, Inbox, Underway, WaitingRoom, Wait
 from tests.builders import question, thread
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import clean, place
+from tests.platforms import ANSWER
 
 SECRET = "a secret that is long enough for a test"
 PATIENCE = 5.0
 ADA = Person(id="p1", name="Ada")
 BOBS = Message(role="user", text="My robot is broken.", author="Bob", author_id="p2")
 POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
+WRITTEN = POSTED.model_copy(update={"answer": ANSWER})
 
 Signals = TypeVar("Signals", Asked, Edited)
 

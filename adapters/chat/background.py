@@ -260,12 +260,8 @@ async def take_over_once(services: ChatServices, platform: str, find: Find) -> N
 
 
 async def _finish(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
-    async def find_begun(asked: Asked) -> Asked | None:
-        found = await find(asked)  # which was moved before, perhaps, and the store has lost that
-        return _begun(found) if found else None
-
     try:
-        await _move(services, asked, until, find_begun)
+        await _move(services, asked, until, find, is_left=True)
     except NOT_NOW:
         pass
     except Exception as error:  # noqa: BLE001 - what is broken must keep nothing else from being done
@@ -274,9 +270,10 @@ async def _finish(services: ChatServices, asked: Asked, until: float, find: Find
         await drop(services, asked)
 
 
-async def _move(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
+async def _move(services: ChatServices, asked: Asked, until: float, find: Find, *, is_left: bool = False) -> None:
     async def act() -> None:
         if found := await find(asked):
+            found = _begun(found) if is_left else found  # it was moved before, perhaps, and the store has lost that
             remember(services, found, accepted=asked.message)  # before, as it may be moved without our hearing of it
             await services.accepting.move(asked.message, found)
         else:

@@ -31,6 +31,7 @@ from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailab
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
 from core.messages import LATE, UPDATED
 from core.model import (
+    Answer,
     Claim,
     Delivery,
     MessageRef,
@@ -144,6 +145,11 @@ class DeliveryLog:
         await self.destination.poster.edit(message_id, part, obsolete)
         self.observer(Passed(self.task.message, Step.EDITED))
         self.begin_retracting()
+
+    def keep(self, answer: Answer) -> None:
+        """Have an answer noted that is about to be shown; one without footnotes is no great loss."""
+        if answer.citations:
+            self._note(answer=answer)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
@@ -276,6 +282,7 @@ class PlatformSurface:
         with suppress(PostingFailed):
             found = await self.platform.find_answer(claim)  # once: who has to wait for it would rather be answered
             if found is not None and found.is_finished and found.is_current and not found.is_failure:
+                await self.platform.end_sign(claim)
                 return Delivery(messages=found.messages)
         return None
 
@@ -350,6 +357,7 @@ class PlatformSurface:
             is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",
             is_all=lambda: destination.is_all(log.delivery),
             is_contested=claim.is_redelivered,
+            written=log.keep,
             refused=refused,
             pace=self.pace,
             pacer=self._pacer,

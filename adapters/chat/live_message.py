@@ -21,6 +21,7 @@ from adapters.retry import LoadPacer
 from core.answering.nodes import inlines, visible
 from core.answering.verdict import DelayedAnswer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
+from core.events import unobserved
 from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Status, Waiting
 from core.model.markup import CodeLine
 
@@ -69,6 +70,7 @@ class LiveMessage:
     worker may have removed what went on from the first before the store lost that, which is posted anew. Answers
     that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left `silent_for`
     so many seconds before, are shown what is waited for, as the next draft: whatever comes after it takes its place.
+    *written* hears of the whole answer before it is shown.
     """
 
     poster: Poster
@@ -79,6 +81,7 @@ class LiveMessage:
     is_unsure: bool = False
     is_all: Callable[[], Awaitable[bool]] = unknown
     is_contested: bool = False
+    written: Callable[[Answer], object] = unobserved
     refused: asyncio.Future[PostingFailed] | None = None  # what is known of the place before anything is shown
     pace: Pace = Pace()
     pacer: LoadPacer = field(default_factory=LoadPacer)
@@ -156,11 +159,9 @@ class LiveMessage:
         draft: PartialAnswer | None = None
 
         def remark() -> Sequence[Part]:
-            return (
-                _passing(renderer.sketch(DelayedAnswer(draft, self._waiting.on))[: grows or None])
-                if self._waiting
-                else ()
-            )
+            parts = renderer.sketch(DelayedAnswer(draft, self._waiting.on))[: grows or None] if self._waiting else ()
+            # Whatever comes next takes their place; the last one bears what stops the answer.
+            return [replace(part, is_passing=True) for part in _controlled(parts, Controls.STOP)]
 
         self._remark = remark
         async for item in progress:
@@ -177,6 +178,7 @@ class LiveMessage:
                     self.show(tuple)
                 case Answer():
                     answer = item
+                    self.written(answer)
                     self._ending.set()  # so that no draft holds it up
                 case _:
                     pass
@@ -381,11 +383,6 @@ def is_worth_a_message(draft: PartialAnswer) -> bool:
         return True
     words = " ".join(visible(inlines(block)) for block in blocks)
     return len(words) >= FIRST_WORDS or bool(_SENTENCE.search(words))
-
-
-def _passing(parts: Sequence[Part]) -> Sequence[Part]:
-    """Let the parts be replaced by what comes next, and not go on into it; the last one bears what stops the answer."""
-    return [replace(part, is_passing=True) for part in _controlled(parts, Controls.STOP)]
 
 
 def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:

@@ -174,10 +174,10 @@ class RedisInbox(InboxStore):
         lease = self._leases.get(task.cancelled)
         if lease is None:
             return False
-        if delivery == lease.delivery and lease.is_recorded:
+        if lease.is_recorded and delivery in (lease.delivery, lease.delivery.model_copy(update={"answer": None})):
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
-        lease.is_recorded = bool(await self._on_hold(lease, "record", delivery=self._sealed(task.message, delivery)))
+        lease.is_recorded = bool(await self._on_hold(lease, "record", **self._recorded(task.message, delivery)))
         return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:

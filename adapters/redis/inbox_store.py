@@ -19,6 +19,7 @@ from core.errors import StoreUnavailable
 from core.events import Observer, Passed, Step, unobserved
 from core.model import (
     MOST_ATTEMPTS,
+    Answer,
     AnyPlace,
     Asked,
     AskedAgain,
@@ -303,9 +304,10 @@ class InboxStore:
 
     def _task(self, ref: str, attempt: int, fence: int, spent: float, about: Sequence[bytes | None]) -> Task | None:
         """Return what was taken; None if its words cannot be read."""
-        token, text, address, delivery, leaving, concluded, deleted, stopped, begun = about
+        token, text, address, delivery, leaving, answer, concluded, deleted, stopped, begun = about
         place = f"{QUESTION}{ref}"
-        posted = self._delivery(ref, delivery, leaving)
+        written = self._seal.read(Answer, answer or None, place=f"{place} answer")
+        posted = self._delivery(ref, delivery, leaving).model_copy(update={"answer": written})
         known: dict[str, Any] = {"attempt": attempt, "fence": fence, "delivery": posted}
         known |= {"spent": spent, "was_released": bool(begun)}
         if deleted:
@@ -335,7 +337,14 @@ class InboxStore:
         return self._text(task.question.alone, task.message)
 
     def _sealed(self, message: MessageRef, delivery: Delivery) -> bytes:
-        return self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{message} delivery")
+        alone = delivery.model_copy(update={"answer": None})  # which goes as soon as it counts no more
+        return self._seal.encrypt(alone.model_dump_json(), place=f"{QUESTION}{message} delivery")
+
+    def _recorded(self, message: MessageRef, delivery: Delivery) -> dict[str, Argument]:
+        """Return it as it is recorded, with the answer beside it."""
+        answer = delivery.answer.model_dump_json() if delivery.answer else ""
+        written = self._seal.encrypt(answer, place=f"{QUESTION}{message} answer") if answer else b""
+        return {"delivery": self._sealed(message, delivery), "answer": written}
 
     def _delivery(self, message: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
         """Return what is posted; what a worker posted of whom the store knew nothing goes, beside another answer."""

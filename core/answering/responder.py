@@ -123,17 +123,11 @@ class Responder:
         await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
         self.observer(Answered.of(claim.message, answer))
 
-    async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
-        """Show an answer that is remembered again, where a process that died or slept may have left another state."""
-        answer = Answer(
-            id=answer_id(claim.question),
-            text=turn.answer,
-            citations=turn.citations,
-            tool_calls=turn.tool_calls,
-            status=Status.ANSWERED,
-            has_relevant_context=True,
-        )
-        await self._show(claim, surface, _only(answer), [answer])
+    async def repeat(self, claim: Claim, surface: Surface, answer: Answer) -> None:
+        """Show an answer that is known, where a process that died or slept may have left another state; remember it."""
+        delivery = await self._show(claim, surface, _only(answer), [answer])
+        if (memory := self._memory(claim.question)) and delivery.messages:
+            await self._remember(memory, claim.question, answer, delivery.messages)
 
     async def _admitted(self, claim: Claim, conversation: Conversation | None) -> Admitted | Refusal | Answer | None:
         """Ask whether a question is answered and from what; None is from everything, as at a terminal.
@@ -374,6 +368,18 @@ class Responder:
         )
         writing = self.insist(partial(memory.append, question.message.thread, turn))
         await self._keep(question.message, writing, Step.REMEMBERED)
+
+
+def recalled(turn: Turn, question: Question) -> Answer:
+    """Return the answer to a question as it is remembered."""
+    return Answer(
+        id=answer_id(question),
+        text=turn.answer,
+        citations=turn.citations,
+        tool_calls=turn.tool_calls,
+        status=Status.ANSWERED,
+        has_relevant_context=True,
+    )
 
 
 async def _is_worth_showing(run: AsyncGenerator[Progress, None]) -> bool:

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 import pytest
 
 from core.errors import ShutOut
-from core.model import MOST_ATTEMPTS, Asked, Claim, Interaction, Interruption, ReplyAddress, Withdrawal
+from core.model import MOST_ATTEMPTS, Asked, Claim, Interaction, Interruption, ReplyAddress, Signal, Withdrawal
 from tests.builders import question, thread
 from tests.inboxes import (
     POSTED,
+    WRITTEN,
     Box,
     Boxes,
     asked,
@@ -70,6 +71,52 @@ async def test_a_question_whose_answer_is_in_doubt_comes_again_as_a_further_atte
     await taken(boxes.here)
     assert not await boxes.here.put(doubted(asked()))
     assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_an_answer_that_was_written_is_there_for_whoever_takes_over(boxes: Boxes) -> None:
+    """Until it is shown, and no longer: what was answered is kept nowhere but where it is remembered."""
+    await boxes.here.put(asked())
+    with suppress(ValueError):
+        async with boxes.here.claim() as task:
+            await boxes.here.record(task, WRITTEN)
+            raise ValueError
+    async with boxes.there.claim() as again:
+        pass
+    await boxes.here.put(doubted(asked()))
+
+    assert (again.delivery, (await taken(boxes.here)).delivery) == (WRITTEN, POSTED)
+
+
+@pytest.mark.promise("edits-count")
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize("change", [edited(), deleted(asked())])
+async def test_an_answer_to_words_that_count_no_more_is_kept_no_more(
+    boxes: Boxes, change: Signal, *, is_late: bool
+) -> None:
+    """Whether its worker notes it before it hears of that or after."""
+    await boxes.here.put(asked())
+    async with boxes.here.claim() as task:
+        for record in (True, False) if is_late else (False, True):
+            if record:
+                await boxes.there.put(change)
+            else:
+                await boxes.here.record(task, WRITTEN)
+
+    assert (await taken(boxes.there)).delivery == POSTED
+
+
+@pytest.mark.promise("forget")
+async def test_an_answer_that_was_written_with_words_that_are_forgotten_is_forgotten(boxes: Boxes) -> None:
+    """It may say what stood in a thread before, or in what the question quotes."""
+    await boxes.here.put(asked())
+    with suppress(ValueError):
+        async with boxes.here.claim() as task:
+            await boxes.here.record(task, WRITTEN)
+            raise ValueError
+    await boxes.there.begin_anew([thread()])
+
+    assert (await taken(boxes.here)).delivery == POSTED
 
 
 @pytest.mark.promise("crash-safe")

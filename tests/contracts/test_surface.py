@@ -332,7 +332,7 @@ async def _begun_without_notes(chat: ChatPlatform) -> tuple[Claim, asyncio.Task[
     chat.notes.failure = StoreUnavailable("The store is away.")
     claim = await chat.asks()
     replying = asyncio.create_task(chat.surface.reply(claim, progress(_long(chat))))
-    await wait_until(lambda: chat.notes.refusals > 1, what="a second try")
+    await wait_until(lambda: chat.notes.refusals > 3, what="a further try")
     return claim, replying
 
 

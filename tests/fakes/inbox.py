@@ -224,11 +224,7 @@ class MemoryInbox:
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task."""
         self._check()
-        record = self._records[task.message]
-        if not record.is_held_as(task):
-            return False
-        record.delivery = delivery
-        return True
+        return self._records[task.message].note(task, delivery)
 
     async def delivered(self, message: MessageRef) -> Delivery:
         """Give what was recorded."""
@@ -330,6 +326,7 @@ class MemoryInbox:
         return True
 
     def _change(self, record: Record, interruption: Interruption) -> bool:
+        record.unwrite()
         match record.state:
             case "early":
                 return False
@@ -394,6 +391,7 @@ class MemoryInbox:
 
     def _leave(self, record: Record) -> None:
         record.stopped = False
+        record.unwrite()
         line = self._lines[record.message.thread]
         line.popleft()
         if line:

@@ -118,6 +118,18 @@ class Record:
         """Whether somebody has begun with it."""
         return any((self.attempts, self.begun, self.concluded, self.retried))
 
+    def note(self, task: Task, delivery: Delivery) -> bool:
+        """Keep what is posted, and the answer to words that still count; False if it is not for *task* to say."""
+        if self.is_held_as(task):
+            self.delivery = delivery
+        if self.is_outdated(task):
+            self.unwrite()
+        return self.is_held_as(task)
+
+    def unwrite(self) -> None:
+        """Know of no answer that is about to be shown."""
+        self.delivery = self.delivery.model_copy(update={"answer": None})
+
     def keep(self) -> None:
         """Lay the words aside, without those of others."""
         if self.question and not self.deleted:
@@ -144,7 +156,8 @@ class Record:
             self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Let whoever works on it do so with what is known by then."""
+        """Let whoever works on it, or will, do so with what is known by then."""
+        self.unwrite()
         if self.state == "running":
             self.anew = True
             self.cancelled.set(Interruption.EDITED)

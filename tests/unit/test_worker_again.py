@@ -10,13 +10,14 @@ import pytest
 
 from core.errors import ShutOut
 from core.model import MOST_ATTEMPTS, Answer, Asked, Claim, Delivery, Progress, Status, ThreadRef, Turn
+from core.worker import MOST_ENDINGS
 from tests.fakes.chat import Script, Silence, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.office import WHOLE, Office, silent
 from tests.fakes.surface import RecordingSurface
-from tests.inboxes import asked, doubted, edited, perhaps_begun
+from tests.inboxes import WRITTEN, asked, doubted, edited, perhaps_begun
 from tests.waiting import wait_until
 
 
@@ -89,6 +90,33 @@ async def test_what_was_remembered_before_it_was_handed_back_is_shown_again(scri
 
     assert (again.text, again.citations, office.events) == (before.text, before.citations, [])
     assert await office.remembered() == ["What is 1?"]
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("workers", [1, MOST_ATTEMPTS])
+async def test_what_was_written_by_whoever_died_is_shown_and_remembered(script: Script, workers: int) -> None:
+    """The model is not asked again, and nobody hears an apology, however many have died over it."""
+    office = Office(script())
+    await office.inbox.put(asked("1"))
+    office.inbox.outlive(asked("1").message, workers=workers, delivery=WRITTEN)
+    async with office.open():
+        (answer,) = await office.answered(1)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+
+    assert (answer, office.inbox.dead) == (WRITTEN.answer, {})
+    assert await office.remembered() == ["What is 1?"]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_was_written_is_given_up_once_too_many_have_died_over_it(script: Script) -> None:
+    """It may be what they die of."""
+    office = Office(script())
+    await office.inbox.put(asked("1"))
+    office.inbox.outlive(asked("1").message, workers=MOST_ENDINGS, delivery=WRITTEN)
+    async with office.open():
+        await wait_until(lambda: bool(office.inbox.dead), what="the end of it")
+
+    assert (office.answers, await office.remembered()) == ([], [])
 
 
 @pytest.mark.promise("edits-count")

@@ -86,7 +86,7 @@ function script.edit(ref, thread, revision, text, person, home)
   local state, is_deleted, known = look(ref)
   if is_deleted or state == 'accepted' or revision <= known then return false end
   note_asker(ref, person, home, 'revision', revision, 'text', text)
-  redis.call('HDEL', question, 'stopped', 'reason', 'first')
+  redis.call('HDEL', question, 'stopped', 'reason', 'first', 'answer')
   redis.call('DEL', key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
   redis.call('PEXPIRE', question, LIFE)
@@ -110,7 +110,7 @@ function script.delete(ref, thread)
     return true
   end
   redis.call('HSET', question, 'deleted', 1)
-  redis.call('HDEL', question, 'text', 'address', 'way', 'stopped')
+  redis.call('HDEL', question, 'text', 'address', 'way', 'stopped', 'answer')
   if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
   redis.call('DEL', key('interaction', ref), key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
@@ -151,8 +151,9 @@ function script.words(refs)
   return found
 end
 
--- Lets whoever works on a question begin anew, with what is stored by then.
+-- Lets whoever works on a question, or will, begin anew, with what is stored by then.
 local function begin_anew(ref)
+  redis.call('HDEL', key('question', ref), 'answer')
   if redis.call('HGET', key('question', ref), 'state') ~= 'running' then return end
   redis.call('HSET', key('question', ref), 'anew', 1)
   notify(ref)

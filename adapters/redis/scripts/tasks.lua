@@ -37,7 +37,7 @@ local function conclude_task(ref, thread, state)
   local question = key('question', ref)
   redis.call('HSET', question, 'state', state, 'concluded', 1)
   redis.call('HDEL', question, 'entry', 'holder', 'text', 'way', 'stopped', 'person', 'home', 'asked', 'begun',
-    'leaving', 'first', 'anew')
+    'leaving', 'first', 'anew', 'answer')
   dequeue(thread, ref)
 end
 
@@ -99,7 +99,7 @@ function script.sweep(consumer, lease)
 end
 
 local NAMES = {'state', 'entry', 'person', 'home', 'attempts', 'fence', 'strays', 'leaving', 'revision', 'put', 'failures',
-  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way', 'first', 'anew'}
+  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way', 'first', 'anew', 'answer'}
 
 -- Takes the first question of a thread; false if there is none, if somebody else has it, or if it has to wait.
 function script.take(entry, thread, consumer, holder, lease, per_person, per_workspace)
@@ -145,7 +145,7 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
   local is_old = string.match(known.put or '', '^%x*') ~= run_id() -- what was posted may have been lost
   return {ref, attempt, fence, known.revision, known.put, attempt > 1 and known.failures, math.max(now() - first, 0),
     known.way ~= '0' and redis.call('GET', key('interaction', ref)), known.text, known.address, known.delivery,
-    known.strays or known.leaving, known.concluded, known.deleted, known.stopped, is_old and '1' or known.begun}
+    known.strays or known.leaving, known.answer, known.concluded, known.deleted, known.stopped, is_old and '1' or known.begun}
 end
 
 -- Hands a worker a new entry of a thread at once; what it would have been given before that is offered anew.
@@ -232,9 +232,11 @@ function script.renew(ref, thread, entry, fence, revision, consumer, lease)
   return change
 end
 
-function script.record(ref, entry, fence, revision, delivery)
-  if change_of(ref, entry, fence, revision) == LOST then return false end
-  redis.call('HSET', key('question', ref), 'delivery', delivery)
+-- Notes what is posted, and the answer to the words that still count, which is empty until it is there.
+function script.record(ref, entry, fence, revision, delivery, answer)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return false end
+  redis.call('HSET', key('question', ref), 'delivery', delivery, 'answer', change < EDITED and answer or '')
   return true
 end
 
