@@ -334,8 +334,9 @@ class Intake:
                 if self._services.waits is not None:
                     self._background.begin(partial(self._services.waits.retract, each.message))
                 if routed is not None and (await self._services.inbox.kept_for()).age < LATEST:
-                    # The store may have lost that an answer was begun.
-                    self._background.begin(partial(QUICK.call, partial(routed.event.channel.remove_rest, each.message)))
+                    # The store may have lost that an answer was begun, and nobody else would take it away.
+                    removing = partial(routed.event.channel.remove_rest, each.message)
+                    self._background.begin(partial(replace(PATIENT, sleep=self._services.sleep).call, removing))
             is_new = is_new or bool(taken)
         if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
             remember(self._services, *signals)  # Discord lists none of these

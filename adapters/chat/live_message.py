@@ -311,7 +311,7 @@ class LiveMessage:
         """Make calls until the messages are *parts*; a draft removes none, even if the end comes in the middle."""
         obsolete = None if is_final else self._ending
         # The last message says that more comes until all others stand: so an answer that is broken off can be told.
-        if is_final and self._grows and len(parts) > 1 and not self.messages:
+        if self._grows and len(parts) > 1 and not self.messages:
             self.messages.append(await self._post(replace(parts[0], controls=Controls.STOP), obsolete))
         while self.messages and self.messages[-1].part != Part("") and len(self.messages) < len(parts):
             self.messages.append(await self._post(parts[len(self.messages)], obsolete))

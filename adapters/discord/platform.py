@@ -119,7 +119,7 @@ class DiscordChat(ChatPlatform):
                 poster.rest, grows = partial(self._rest, claim, place, doubtful), 1
         return Destination(
             poster=poster,
-            renderer=self._renderer(claim, remark),
+            renderer=self._renderer(claim, remark, is_command=claim.message.id in {each.id for each in posted}),
             place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
             grows=grows,
@@ -133,11 +133,13 @@ class DiscordChat(ChatPlatform):
     ) -> ChannelPoster:
         """Return what writes in a channel or thread, and finds what an attempt before may have posted there."""
         channel = self.client.get_partial_messageable(int(place))
+        apart = [(each.id, each.thread.thread) for each in claim.delivery.messages if each.thread.thread != place]
         is_again = claim.is_redelivered or claim.delivery.trying is not None
         return ChannelPoster(
             channel,
             reply_to=int(reply_to.id) if reply_to else None,
             question=claim.question,
+            elsewhere=[(name, self.client.get_partial_messageable(int(thread))) for name, thread in apart],
             find=partial(find_lost, channel, self.client.user, claim, self.now(), doubtful) if is_again else None,
         )
 
@@ -204,9 +206,8 @@ class DiscordChat(ChatPlatform):
         said = MessageRef(thread=here.model_copy(update={"thread": place}), id=posted.id)
         return None if here.workspace == DIRECT_MESSAGES else said
 
-    def _renderer(self, claim: Claim, remark: str) -> DiscordRenderer:
+    def _renderer(self, claim: Claim, remark: str, *, is_command: bool) -> DiscordRenderer:
         """Return what draws an answer, with the question above the response to a command, and how to go on below."""
-        is_command = claim.address is not None and claim.address.interaction is not None
         is_public = claim.question.visibility == "thread"
         is_far = not is_public and claim.message.thread.workspace == DIRECT_MESSAGES
         hint = MENTION_AGAIN if is_command else "" if self.reads_all else MENTION_TO_CONTINUE

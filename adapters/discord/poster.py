@@ -83,6 +83,7 @@ class ChannelPoster:
 
     Where an attempt before may have posted something that nobody knows of, *find* is asked once for its id, before the
     first post. The buttons are those of an answer to the *question*. What is posted says its *place*, if there is one.
+    Messages that stand there already may be *elsewhere*, by their ids: the rest of a long response has its own thread.
     """
 
     channel: Channel
@@ -90,6 +91,7 @@ class ChannelPoster:
     question: Question | None = None
     find: Callable[[], Awaitable[str | None]] | None = None
     place: ThreadRef | None = None
+    elsewhere: Sequence[tuple[str, Channel]] = ()
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message; Discord gives the one that it has if the nonce was used in the last minutes."""
@@ -116,7 +118,7 @@ class ChannelPoster:
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace text and buttons; the flag against previews stays as it was set when the message was posted."""
-        message = self.channel.get_partial_message(int(message_id))
+        message = dict(self.elsewhere).get(message_id, self.channel).get_partial_message(int(message_id))
         view = controls_view(part.controls, self.question)
         with low_priority(obsolete):
             editing = message.edit(content=part.text, view=view, allowed_mentions=AllowedMentions.none())
@@ -124,7 +126,8 @@ class ChannelPoster:
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
-        await translated(self.channel.get_partial_message(int(message_id)).delete(), gone=NO_PLACE)
+        message = dict(self.elsewhere).get(message_id, self.channel).get_partial_message(int(message_id))
+        await translated(message.delete(), gone=NO_PLACE)
 
 
 async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESSAGE) -> Result:

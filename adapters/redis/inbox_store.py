@@ -41,6 +41,7 @@ from core.model import (
     Stopped,
     Task,
     ThreadRef,
+    Value,
     WaitNotice,
     Withdrawal,
     WorkspaceRef,
@@ -199,7 +200,7 @@ class InboxStore:
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Note what is said below a question, as long as nobody has had that."""
-        sealed = self._sealed(message, Delivery(notice=notice))
+        sealed = self._sealed(message, delivery=Delivery(notice=notice))["delivery"]
         return bool(await self._run("announce", PREFIX, ref=str(message), delivery=sealed))
 
     async def waiting(self) -> int:
@@ -220,7 +221,7 @@ class InboxStore:
             if question is None or question.author.id == person_id:
                 gone += await self._forget(ref)
             elif question.quotes(person_id):
-                given: dict[str, Argument] = {"ref": str(ref), "was": sealed, "text": self._text(question.alone, ref)}
+                given: dict[str, Argument] = {"ref": str(ref), "was": sealed, **self._sealed(ref, text=question.alone)}
                 is_changed = not await self._run("replace_words", PREFIX, **given) or is_changed
         return gone + (await self.forget_person(home, person_id) if is_changed else 0)  # somebody has edited one
 
@@ -275,21 +276,16 @@ class InboxStore:
     def _asking(self, asked: Asked) -> dict[str, Argument]:
         """Return what was asked as scripts take it, with what stands there of an answer if that is known."""
         known = asked.delivery
-        posted = self._sealed(asked.message, known) if known else b""
         is_bare = known is None or not known.messages
         age = -1 if asked.age is None else max(int(asked.age / timedelta(milliseconds=1)), 0)
-        return {**self._words(asked.question, asked.address), "delivery": posted, "is_bare": is_bare, "age": age}
+        words, posted = self._words(asked.question, asked.address), self._sealed(asked.message, delivery=known)
+        return {**words, **posted, "is_bare": is_bare, "age": age}
 
     def _words(self, question: Question, address: ReplyAddress | None = None) -> dict[str, Argument]:
         """Return a question as scripts take it: its words and its address sealed, and whose it is."""
         message, home = question.message, question.message.thread.home
         interaction = address and address.interaction  # it has a key of its own, which goes sooner
         rest = address and address.model_copy(update={"interaction": None})
-        parts = {"text": question, "address": rest, "interaction": interaction}
-        sealed: dict[str, Argument] = {
-            name: self._seal.encrypt(part.model_dump_json(), place=f"{QUESTION}{message} {name}") if part else b""
-            for name, part in parts.items()
-        }
         return {
             "ref": str(message),
             "thread": str(message.thread),
@@ -299,7 +295,7 @@ class InboxStore:
             "home": str(home),
             "left": _left_of(interaction) if interaction else 0,
             "asked_at": int(question.asked_at.timestamp() * 1000),
-            **sealed,
+            **self._sealed(message, text=question, address=rest, interaction=interaction),
         }
 
     def _task(self, ref: str, attempt: int, fence: int, spent: float, about: Sequence[bytes | None]) -> Task | None:
@@ -326,25 +322,22 @@ class InboxStore:
         interaction = self._seal.read(Interaction, token, place=f"{QUESTION}{message} interaction")
         return address and address.model_copy(update={"interaction": interaction}).at(datetime.now(UTC))
 
-    def _text(self, question: Question, message: MessageRef) -> bytes:
-        """Return a question as it is sealed for what it goes by."""
-        return self._seal.encrypt(question.model_dump_json(), place=f"{QUESTION}{message} text")
-
-    def _kept_words(self, task: Task) -> bytes:
+    def _kept_words(self, task: Task) -> Argument:
         """Return what is kept of a question, sealed: nothing that others have written."""
         if not isinstance(task, Claim):
             return b""
-        return self._text(task.question.alone, task.message)
+        return self._sealed(task.message, text=task.question.alone)["text"]
 
-    def _sealed(self, message: MessageRef, delivery: Delivery) -> bytes:
-        alone = delivery.model_copy(update={"answer": None})  # which goes as soon as it counts no more
-        return self._seal.encrypt(alone.model_dump_json(), place=f"{QUESTION}{message} delivery")
+    def _sealed(self, message: MessageRef, **parts: Value | None) -> dict[str, Argument]:
+        """Return what is known of a question, each part sealed for what it goes by; empty where there is none."""
+        places = {name: f"{QUESTION}{message} {name}" for name in parts}
+        given = {name: part.model_dump_json() if part else "" for name, part in parts.items()}
+        return {name: self._seal.encrypt(part, place=places[name]) if part else b"" for name, part in given.items()}
 
-    def _recorded(self, message: MessageRef, delivery: Delivery) -> dict[str, Argument]:
-        """Return it as it is recorded, with the answer beside it."""
-        answer = delivery.answer.model_dump_json() if delivery.answer else ""
-        written = self._seal.encrypt(answer, place=f"{QUESTION}{message} answer") if answer else b""
-        return {"delivery": self._sealed(message, delivery), "answer": written}
+    def _posted(self, message: MessageRef, delivery: Delivery) -> dict[str, Argument]:
+        """Return what is posted, empty if nothing is; the answer goes by a name of its own, as it goes sooner."""
+        alone = delivery.model_copy(update={"answer": None})
+        return self._sealed(message, delivery=None if alone == Delivery() else alone, answer=delivery.answer)
 
     def _delivery(self, message: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
         """Return what is posted; what a worker posted of whom the store knew nothing goes, beside another answer."""

@@ -194,7 +194,9 @@ class Responder:
         """Note what was posted; return False where it is not ours to note."""
         if self.deliveries is None:
             return True
-        return await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
+        return await self._keep(
+            claim.message, self.insist(partial(self.deliveries.record, claim, delivery)), Step.RECORDED
+        )
 
     async def _conversation(self, claim: Claim) -> Conversation | None:
         """Return what is remembered, if it can be read.

@@ -12,10 +12,11 @@ import pytest
 
 from adapters.chat.platform import FoundAnswer
 from core.errors import Gone, RateLimited
+from core.events import Step
 from core.model import Answer, Claim, Delivery, MessageRef, Progress, Status
 from tests.fakes.surface import drafted
 from tests.on_slack import START, OnSlack, OnSlackByEdits
-from tests.platforms import ANSWER, grown, progress
+from tests.platforms import ANSWER, Worker, grown, progress
 from tests.standing import AnyStanding, standing_on_discord, standing_on_slack
 
 pytestmark = pytest.mark.promise("catches-up")
@@ -126,6 +127,23 @@ async def test_half_an_answer_is_found_as_that(scene: AnyStanding, parts: int) -
     messages = await broken_off(scene, claim, parts=parts)
 
     assert await scene.found(claim) == FoundAnswer(messages)
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+async def test_the_first_of_several_messages_is_no_whole_answer(scene: AnyStanding, *, is_whole: bool) -> None:
+    """It says that more comes until that stands, also where the first draft fills several at once."""
+
+    async def written() -> AsyncIterator[Progress]:
+        yield LONG_ANSWER if is_whole else drafted(f"Robots.\n\n{LONG_ANSWER.text}\n\nAnd so\n\non")
+        if not is_whole:
+            await asyncio.Event().wait()
+
+    claim, dying = scene.asks(), Worker(scene.chat.notes, Step.POSTING, 2)
+    died = await dying.works(scene.chat.surfaced(observer=dying).reply(claim, written()))
+    found = await scene.found(claim)
+
+    assert found is not None
+    assert (died, len(found.messages), found.is_finished) == (True, 1, False)
 
 
 @pytest.mark.promise("catches-up")

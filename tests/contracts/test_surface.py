@@ -95,14 +95,16 @@ async def test_an_attempt_that_knows_of_no_other_posts_nothing_new(chat: ChatPla
 
 
 @pytest.mark.promise("posted-once")
-async def test_an_attempt_that_knows_only_of_the_first_message_posts_no_other_again(chat: ChatPlatform) -> None:
-    """The store may have been away when the others were noted."""
+@pytest.mark.parametrize("ends", [False, True])
+async def test_no_message_of_a_long_answer_is_posted_again(chat: ChatPlatform, *, ends: bool) -> None:
+    """The store may have been away when further ones were noted; and a command's way back ends, not their thread."""
     claim = await chat.asks()
     long = ANSWER.model_copy(update={"text": "word " * (chat.longest // 3)})
     first = await chat.surface.reply(claim, progress(long))
     stood = chat.stands(claim)
-    known = Delivery(messages=first.messages[:1])
-    second = await chat.surface.reply(replace(claim, delivery=known, attempt=2), progress(long))
+    known = {"delivery": first if ends else Delivery(messages=first.messages[:1])}
+    address = claim.address and claim.address.model_copy(update={"interaction": None} if ends else {})
+    second = await chat.surface.reply(replace(claim, address=address, attempt=2, **known), progress(long))
 
     assert (chat.stands(claim), second) == (stood, first)
     assert len(stood) > 1

@@ -201,7 +201,7 @@ async def test_an_answer_bears_the_buttons_that_fit_it(discord: OnDiscord, answe
 
     async def written() -> AsyncIterator[Progress]:
         yield drafted("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(9)))
-        await discord.until(lambda: len(discord.stands(claim)) == 2)
+        await discord.until(lambda: len(discord.stands(claim)) == 2 and not discord.answers(claim)[0].custom_ids)
         while_written.extend(message.custom_ids for message in discord.answers(claim) if message.content)
         yield answer
 
