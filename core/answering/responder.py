@@ -117,6 +117,7 @@ class Responder:
         if claim.is_quiet:
             return
         if standing := await surface.standing(claim):
+            await surface.unreact(claim, Reaction.WARNING)  # of an apology that a late request has replaced
             await self._is_noted(claim, standing)
             return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)

@@ -78,6 +78,7 @@ async def test_a_failure_takes_no_whole_answers_place(script: Script) -> None:
         await answering.respond(claim, surface)
         noted = await inbox.delivered(question().message)
         surface.stands = whole
+        await surface.react(claim, Reaction.WARNING)  # by an apology that somebody was late to write over
         await answering.apologize(claim, surface)
         after = await inbox.delivered(question().message)
 
