@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
-from core.answering.responder import Responder, recalled
+from core.answering.responder import Responder
 from core.errors import ApologyFailed, DeadLettered, FootnoteError, Misconfigured, ShutOut, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
@@ -117,23 +117,21 @@ class Worker:
         a worker had answered to these words before it died is shown again, since what is remembered was shown before;
         one without footnotes is no great loss, and may have been something else than an answer.
         """
-        asked_at, known = claim.question.asked_at, claim.delivery.answer
+        asked_at, turn = claim.question.asked_at, None
         if claim.is_update and not claim.is_redelivered:
             if self.now() - asked_at > UPDATE_WINDOW:
                 return
             others = [each for each in await self._turns(claim) if each.question_ref != claim.message]
             if any((each.asked_at or each.at) > asked_at for each in others):
                 return
-        elif claim.is_redelivered and not claim.is_update and known is None:
+        elif claim.is_redelivered and not claim.is_update:
             with suppress(StoreUnavailable):
-                turns = await self._turns(claim)
-                mine = (each for each in turns if each.question_ref == claim.message)
-                same = (each for each in mine if each.citations and each.question == claim.question.text)
-                known = next((recalled(each, claim.question) for each in same), None)
+                mine = (each for each in await self._turns(claim) if each.question_ref == claim.message)
+                turn = next((each for each in mine if each.citations and each.question == claim.question.text), None)
         async with ended_by(claim.cancelled, REPLACED):
             surface = await self._surface(claim)
-            if known is not None:
-                await self.responder.repeat(claim, surface, known)
+            if turn is not None:
+                await self.responder.repeat(claim, surface, turn)
                 return
             answer = await self.responder.respond(claim, surface)
             if answer.is_failure and not claim.is_quiet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
@@ -145,6 +145,13 @@ class DeliveryLog:
         await self.destination.poster.edit(message_id, part, obsolete)
         self.observer(Passed(self.task.message, Step.EDITED))
         self.begin_retracting()
+
+    async def was_deleted(self, message_id: str) -> bool:
+        """Return whether the inbox was told that a message was deleted; while nobody can say, as if it was."""
+        names = [name for each in self.delivery.messages if each.id == message_id for name in each.names]
+        with suppress(StoreUnavailable):
+            return self.deliveries is None or await self.deliveries.has_gone(names)
+        return True
 
     def keep(self, answer: Answer) -> None:
         """Have an answer noted that is about to be shown; one without footnotes is no great loss."""
@@ -288,34 +295,29 @@ class PlatformSurface:
 
     async def _clear(self, claim: Claim) -> None:
         """Take away what tells of an answer that does not come; one to earlier words of the question stays."""
-        notice = claim.delivery.notice
         if claim.is_redelivered:
             with suppress(Gone, Rejected):
                 await self.platform.end_sign(claim)
-        if notice is not None:
-            with suppress(Gone, Rejected):
-                await self._retract(claim.message, notice)
-        if claim.is_update or not claim.delivery.standing:
-            return
-        for message in claim.delivery.standing:
-            with suppress(Gone, Rejected):
-                await self.platform.delete(message)
-        await self.platform.untitle(claim.message)
+        with suppress(Gone, Rejected):
+            await self._retract(claim.message, claim.delivery.notice)
+        if not claim.is_update and claim.delivery.standing:
+            await self._remove(claim.message, claim.delivery.standing)
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
-        platform, notice = self.platform, withdrawal.delivery.notice
+        platform, known = self.platform, withdrawal.delivery
         with suppress(Rejected), while_held(withdrawal, self.deliveries):
             await platform.end_sign(withdrawal)
-            if notice is not None:
-                with suppress(Gone, Rejected):
-                    await self._retract(withdrawal.message, notice)
-            if await platform.has_replies(withdrawal):
-                return
-            for message in [*withdrawal.delivery.standing, *await platform.unknown(withdrawal)]:
-                with suppress(Gone, Rejected):
-                    await platform.delete(message)
-            await platform.untitle(withdrawal.message)
+            with suppress(Gone, Rejected):
+                await self._retract(withdrawal.message, known.notice)
+            if not await platform.has_replies(withdrawal):
+                await self._remove(withdrawal.message, [*known.standing, *await platform.unknown(withdrawal)])
+
+    async def _remove(self, question: MessageRef, standing: Sequence[MessageRef]) -> None:
+        for message in standing:
+            with suppress(Gone, Rejected):
+                await self.platform.delete(message)
+        await self.platform.untitle(question)
 
     async def react(self, claim: Claim, reaction: Reaction) -> None:
         """Mark a question; one that is gone, may not be marked or is not ours any more is left as it is."""
@@ -358,6 +360,7 @@ class PlatformSurface:
             is_all=lambda: destination.is_all(log.delivery),
             is_contested=claim.is_redelivered,
             written=log.keep,
+            was_deleted=log.was_deleted,
             refused=refused,
             pace=self.pace,
             pacer=self._pacer,
@@ -379,9 +382,9 @@ class PlatformSurface:
         messages = tuple(MessageRef(thread=each.place or place, id=each.id) for each in shown) if place else ()
         return Delivery(messages=messages, is_marked=is_marked)
 
-    async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:
-        """Take away what was said below a question while it waited. Raises `PostingFailed`."""
-        if found := notice.id or await self.platform.find_notice(message, notice):
+    async def _retract(self, message: MessageRef, notice: WaitNotice | None) -> None:
+        """Take away what was said below a question while it waited, if anything was. Raises `PostingFailed`."""
+        if notice is not None and (found := notice.id or await self.platform.find_notice(message, notice)):
             await QUICK.call(partial(self.platform.delete, MessageRef(thread=notice.thread, id=found)))
 
 

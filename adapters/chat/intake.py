@@ -218,7 +218,7 @@ class Intake:
         may_know = found.is_current and (event.is_late or event.has_come)
         if found.is_finished and (may_know or inbound.kind is InboundKind.WRITTEN):
             if found.is_failure:  # whoever said that may not have come to the mark
-                self._warn(event, is_due=True)
+                self._warn(event, is_due=routed.decision.reason not in UNSPOKEN)
             return None
         notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
         goes_on = inbound.at if found.messages and not found.is_finished else None  # whoever writes it may live

@@ -67,7 +67,8 @@ class LiveMessage:
     one is posted in its place, to be removed with it. Where it `is_contested`, a worker that had
     the question before may still change them; so each is edited once more at the end, whatever it seems to show.
     Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again; but that
-    worker may have removed what went on from the first before the store lost that, which is posted anew. Answers
+    worker may have removed what went on from the first before the store lost that, which is posted anew where nobody
+    knows that it *was deleted*. Answers
     that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left `silent_for`
     so many seconds before, are shown what is waited for, as the next draft: whatever comes after it takes its place.
     *written* hears of the whole answer before it is shown.
@@ -82,6 +83,7 @@ class LiveMessage:
     is_all: Callable[[], Awaitable[bool]] = unknown
     is_contested: bool = False
     written: Callable[[Answer], object] = unobserved
+    was_deleted: Callable[[str], Awaitable[bool]] | None = None
     refused: asyncio.Future[PostingFailed] | None = None  # what is known of the place before anything is shown
     pace: Pace = Pace()
     pacer: LoadPacer = field(default_factory=LoadPacer)
@@ -318,7 +320,7 @@ class LiveMessage:
         # Before the end, none is removed that is left over: what is written anew needs it again.
         spare = 0 if is_final else len(self.messages) - len(parts)
         for at, part in enumerate([*parts, *[PLACE_HOLDER] * spare]):
-            while not await self._shows(at, part, obsolete):
+            while (at < len(self.messages) or at < len(parts)) and not await self._shows(at, part, obsolete):
                 pass
         if self.is_unsure and is_final and not await self.is_all():
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
@@ -338,7 +340,7 @@ class LiveMessage:
         try:
             await self._call(self.poster.edit(shown.id, part, obsolete))
         except Gone:
-            if shown.id not in self._inherited:
+            if shown.id not in self._inherited or (self.was_deleted and await self.was_deleted(shown.id)):
                 raise
             del self.messages[at]
             return False

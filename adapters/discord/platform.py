@@ -119,7 +119,9 @@ class DiscordChat(ChatPlatform):
                 poster.rest, grows = partial(self._rest, claim, place, doubtful), 1
         return Destination(
             poster=poster,
-            renderer=self._renderer(claim, remark, is_command=claim.message.id in {each.id for each in posted}),
+            renderer=self._renderer(
+                claim, remark, is_command=interaction is not None or claim.message.id in {each.id for each in posted}
+            ),
             place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
             grows=grows,
@@ -133,7 +135,7 @@ class DiscordChat(ChatPlatform):
     ) -> ChannelPoster:
         """Return what writes in a channel or thread, and finds what an attempt before may have posted there."""
         channel = self.client.get_partial_messageable(int(place))
-        apart = [(each.id, each.thread.thread) for each in claim.delivery.messages if each.thread.thread != place]
+        apart = [(each.id, each.thread.thread) for each in claim.delivery.standing if each.thread.thread != place]
         is_again = claim.is_redelivered or claim.delivery.trying is not None
         return ChannelPoster(
             channel,

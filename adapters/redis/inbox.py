@@ -177,7 +177,7 @@ class RedisInbox(InboxStore):
         if lease.is_recorded and delivery in (lease.delivery, lease.delivery.model_copy(update={"answer": None})):
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
-        lease.is_recorded = bool(await self._on_hold(lease, "record", **self._posted(task.message, delivery)))
+        lease.is_recorded = bool(await self._on_hold(lease, "record", **self._recorded(task.message, delivery)))
         return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:
@@ -324,7 +324,7 @@ class RedisInbox(InboxStore):
             asked = task.question.alone if is_edited else task.question
             given |= {**self._words(asked, task.address), "is_update": task.is_update}
             given["revision"] = task.question.revision + is_edited
-        given |= self._posted(task.message, lease.delivery)
+        given |= self._sealed(task.message, delivery=lease.delivery if lease.delivery != Delivery() else None)
         given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt}
         given["spent"] = int((task.spent + self._now() - lease.taken) * 1000)
         found = cast("bytes | int", await self._run("restore", PREFIX, **given))

@@ -221,16 +221,15 @@ class SlackChannel:
         return await find_answer(place, message, inbound.revision, rest=Indicator().take_away)
 
     async def remove_rest(self, message: MessageRef) -> None:
-        """Remove it from the thread, and the sign of work, also where nothing else stands in a thread that it began."""
+        """Remove it from the thread, and the sign of work."""
         place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
         found = await find_answer(place, message, 0, is_deleted=True)
-        if found is None or found.is_finished:
+        if found is None or found.is_finished or not found.messages:
             return
         for each in found.messages:
             with suppress(Gone, Rejected):
                 await ThreadPoster(place).delete(each.id)
-        if found.messages or message.id == message.thread.thread:
-            await Indicator().take_away(place)
+        await Indicator().take_away(place)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -62,6 +62,7 @@ _ERRORS: dict[Status, ErrorType] = {
 }
 
 Write: TypeAlias = Callable[[], Awaitable[Any]]
+Insist: TypeAlias = Callable[[Write], Awaitable[Any]]
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Responder:
     deliveries: Deliveries | None = None
     admission: Admission | None = None
     attention: Attention | None = None
-    insist: Callable[[Write], Awaitable[Any]] = call
+    insist: Insist = call
     observer: Observer = unobserved
 
     async def respond(self, claim: Claim, surface: Surface) -> Answer:
@@ -124,11 +125,17 @@ class Responder:
         await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
         self.observer(Answered.of(claim.message, answer))
 
-    async def repeat(self, claim: Claim, surface: Surface, answer: Answer) -> None:
-        """Show an answer that is known, where a process that died or slept may have left another state; remember it."""
-        delivery = await self._show(claim, surface, _only(answer), [answer])
-        if (memory := self._memory(claim.question)) and delivery.messages:
-            await self._remember(memory, claim.question, answer, delivery.messages)
+    async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
+        """Show an answer that is remembered again, where a process that died or slept may have left another state."""
+        answer = Answer(
+            id=answer_id(claim.question),
+            text=turn.answer,
+            citations=turn.citations,
+            tool_calls=turn.tool_calls,
+            status=Status.ANSWERED,
+            has_relevant_context=True,
+        )
+        await self._show(claim, surface, _only(answer), [answer])
 
     async def _admitted(self, claim: Claim, conversation: Conversation | None) -> Admitted | Refusal | Answer | None:
         """Ask whether a question is answered and from what; None is from everything, as at a terminal.
@@ -185,19 +192,18 @@ class Responder:
         One that nobody has asked gets none.
         """
         delivery = delivery.model_copy(update={"is_marked": not claim.question.is_unasked})
-        if not await self._is_noted(claim, delivery):
+        if not await self._is_noted(claim, delivery, insist=self.insist):
             return Delivery()
         if delivery.is_marked:
             await surface.react(claim, Reaction.WARNING)
         return delivery
 
-    async def _is_noted(self, claim: Claim, delivery: Delivery) -> bool:
+    async def _is_noted(self, claim: Claim, delivery: Delivery, insist: Insist = call) -> bool:
         """Note what was posted; return False where it is not ours to note."""
         if self.deliveries is None:
             return True
-        return await self._keep(
-            claim.message, self.insist(partial(self.deliveries.record, claim, delivery)), Step.RECORDED
-        )
+        noting = insist(partial(self.deliveries.record, claim, delivery))
+        return await self._keep(claim.message, noting, Step.RECORDED)
 
     async def _conversation(self, claim: Claim) -> Conversation | None:
         """Return what is remembered, if it can be read.
@@ -325,8 +331,12 @@ class Responder:
     ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered, once a surface asks for it.
 
-        Keep the *outcome*, and what each turn of the model has *spent*.
+        Keep the *outcome*, and what each turn of the model has *spent*. What a worker had written that died is all.
         """
+        if claim.delivery.answer is not None:
+            outcome.append(claim.delivery.answer)
+            yield claim.delivery.answer
+            return
         waiting = Waiting(after=self.agent.limits.silence)
         yield waiting
         claim.begun.set()
@@ -371,18 +381,6 @@ class Responder:
         )
         writing = self.insist(partial(memory.append, question.message.thread, turn))
         await self._keep(question.message, writing, Step.REMEMBERED)
-
-
-def recalled(turn: Turn, question: Question) -> Answer:
-    """Return the answer to a question as it is remembered."""
-    return Answer(
-        id=answer_id(question),
-        text=turn.answer,
-        citations=turn.citations,
-        tool_calls=turn.tool_calls,
-        status=Status.ANSWERED,
-        has_relevant_context=True,
-    )
 
 
 async def _is_worth_showing(run: AsyncGenerator[Progress, None]) -> bool:

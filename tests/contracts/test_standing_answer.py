@@ -163,19 +163,6 @@ async def test_what_was_begun_for_a_question_that_was_deleted_is_removed(scene: 
     assert is_unknown or scene.chat.signs(claim) == []
 
 
-@pytest.mark.promise("signs-go")
-async def test_a_sign_of_work_goes_with_what_began_a_thread(scene: AnyStanding) -> None:
-    """Where its worker died before it had said anything; in a thread that goes on, somebody else may be at work."""
-    claim = scene.asks()
-    scene.remark(claim)
-    works = scene.work(claim)
-    scene.delete(claim)
-    await scene.remove_rest(claim)
-
-    goes_on = works and claim.message.id != claim.message.thread.thread
-    assert bool(scene.chat.signs(claim)) == goes_on
-
-
 async def test_an_answer_below_another_message_that_was_deleted_goes_on(scene: AnyStanding) -> None:
     """Such as what was said while the question waited."""
     claim = scene.asks()

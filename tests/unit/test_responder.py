@@ -9,7 +9,7 @@ import pytest
 
 from core.answering.agent import Agent
 from core.answering.attention import Attention
-from core.answering.responder import Responder, recalled
+from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
 from core.events import Answered, BudgetAlerted, Charged, Event, MemoryFailed, Passed, State, StateChanged, Step
@@ -104,7 +104,7 @@ class Desk:
 
     async def repeat(self, remembered: Turn, *, attempt: int) -> None:
         """Have an answer shown again."""
-        await self._responder.repeat(Claim(question(), attempt=attempt), self.surface, recalled(remembered, question()))
+        await self._responder.repeat(Claim(question(), attempt=attempt), self.surface, remembered)
 
 
 async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
+import pytest
+
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.errors import ModelUnavailable
+from core.events import Answered
 from core.model import Answer, Asked, Claim, Deleted, Delivery, MessageRef, Progress, Reaction
 from tests.builders import NOON, hit, question, thread
 from tests.fakes.chat import Script, ScriptedChatModel, turn
@@ -16,6 +19,8 @@ from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
+from tests.inboxes import WRITTEN
+from tests.unit.test_responder import Desk
 
 ANSWERED = (turn("Robots act [1]."),)
 
@@ -63,6 +68,20 @@ async def test_an_answer_in_a_channel_that_is_deleted_while_it_is_written_is_not
         await responder(script(*ANSWERED), inbox, store).respond(task, InChannel(inbox))
 
     assert await store.load(thread()) is None
+
+
+@pytest.mark.promise("paused")
+@pytest.mark.parametrize("paused", [False, True])
+async def test_what_was_written_by_whoever_died_counts_as_an_answer_and_is_refused_like_one(
+    script: Script, *, paused: bool
+) -> None:
+    """A moderator may have paused the bot while nobody was at it."""
+    desk = Desk(script(), paused=paused)
+    answer = await desk.answer(Claim(question(), attempt=2, delivery=WRITTEN))
+
+    assert (answer == WRITTEN.answer, WRITTEN.answer in desk.surface.shown) == (not paused, not paused)
+    assert (await desk.store.load(thread()) is None) == paused
+    assert sum(isinstance(each, Answered) for each in desk.events) == 1
 
 
 async def test_a_failure_takes_no_whole_answers_place(script: Script) -> None:

@@ -189,7 +189,7 @@ end
 -- which that holds it. One that was `put` again counts as it is there: then it is -1; and 0 if nothing was lost, and
 -- another worker has it.
 function script.restore(ref, thread, entry, consumer, lease, holder, fence, attempt, spent, put, is_update, is_withdrawn,
-  revision, text, person, home, address, interaction, left, asked_at, delivery, answer)
+  revision, text, person, home, address, interaction, left, asked_at, delivery)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
   local found = redis.call('HMGET', question, 'holder', 'entry', 'put')
@@ -202,7 +202,7 @@ function script.restore(ref, thread, entry, consumer, lease, holder, fence, atte
   redis.call('HSET', question, 'attempts', attempt, 'fence', fence, 'holder', holder, 'put', put,
     'first', now() - spent)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
-  if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery, 'answer', answer) end
+  if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery) end
   if is_update then redis.call('HSET', question, 'concluded', 1) end
   if is_withdrawn then
     redis.call('HSET', question, 'deleted', 1)

@@ -223,6 +223,27 @@ async def test_a_platform_where_every_post_is_gone_at_once_is_left_alone() -> No
     assert [nonce for _, _, nonce in platform.calls] == ["0", "1", "2", "3", "4", "5"]
 
 
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("was_deleted", [False, True])
+async def test_a_further_message_that_is_gone_when_somebody_takes_over_was_perhaps_removed_by_us(
+    *, was_deleted: bool
+) -> None:
+    """Unless the inbox heard that it was deleted; and while it is not needed, nothing is posted in its place."""
+
+    async def asked(_: str) -> bool:
+        return was_deleted
+
+    platform = Thread(messages={"m1": "a", "m2": DELETED})
+    async with draft(platform, Posted("m1"), Posted("m2"), is_contested=True, was_deleted=asked) as shown:
+        shown.show(snapshot("b"))
+        await settled()
+        before = platform.did
+        await shown.finish(parts("c", "d"))
+
+    assert before == ["edit"]
+    assert platform.shown == ([] if was_deleted else ["c", "d"])
+
+
 async def test_a_mistake_in_the_editor_is_not_hidden() -> None:
     """What is no answer of the platform is raised at the end."""
     platform = Thread(messages={})

@@ -16,7 +16,7 @@ from core.model import Backlog, Claim, Delivery, Interruption, MessageRef, Withd
 from tests.adapters.redis.desk import Desk, key_of
 from tests.builders import thread
 from tests.fixtures.redis import say
-from tests.inboxes import POSTED, asked, asks, deleted, edited, heard, is_empty, stopped, taken
+from tests.inboxes import POSTED, WRITTEN, asked, asks, deleted, edited, heard, is_empty, stopped, taken
 from tests.servers import valkey
 
 THEIRS = Delivery(messages=(MessageRef(thread=thread(), id="another"),))
@@ -102,6 +102,35 @@ async def test_another_worker_goes_on_with_what_was_put_back(desk: Desk) -> None
     assert {asks(each).text for each in found} == {asked().question.text, asked("m2").question.text}
     [again] = [each for each in found if each.message == asked().message]
     assert (again.delivery, again.is_redelivered, again.fence) == (POSTED, True, 3)
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_answer_to_other_words_is_not_put_back_with_an_edit(desk: Desk) -> None:
+    """The platform tells of it after the loss, and whoever takes the question next would show the answer."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, WRITTEN)
+            await lose(desk)
+            await inbox.put(edited())
+        again = await taken(inbox)
+
+    assert (asks(again).text, again.delivery) == (edited().question.text, POSTED)
+
+
+@pytest.mark.promise("forget")
+async def test_an_answer_is_not_put_back_with_words_that_are_forgotten(desk: Desk) -> None:
+    """Its worker heard that it shall begin anew before the store lost the question."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, WRITTEN)
+            await inbox.begin_anew([asked().message.thread])
+            await heard(task.cancelled)
+            await lose(desk)
+        again = await taken(inbox)
+
+    assert again.delivery == POSTED
 
 
 async def test_one_that_is_there_again_counts_and_has_what_was_posted(desk: Desk) -> None:
