@@ -89,7 +89,8 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
         raise Misconfigured(DAMAGED.format(folder, SHARD, LABEL)) from error
     if found != label:
         raise Misconfigured(
-            f"The index in {folder} {label.unlike(found)}: remove it and run `footnote ingest` again, or go back."
+            f"The index in {folder} {label.unlike(found)}: remove {SHARD} and {LABEL} there and run `footnote ingest` "
+            "again, or go back."
         )
     try:
         shard = EdgeShard.load(str(folder / SHARD), config_of(label))

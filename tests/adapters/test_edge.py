@@ -184,7 +184,7 @@ async def test_an_index_of_another_embedder_is_refused(tmp_path: Path, embedder:
 
     async with opened(tmp_path, embedder=embedder, dimension=dimension) as index:
         with pytest.raises(
-            Misconfigured, match=rf"made with {EMBEDDER.name} .*{embedder}.*remove it and run"
+            Misconfigured, match=rf"made with {EMBEDDER.name} .*{embedder}.*remove shard and label.json there and run"
         ) as caught:
             await index.outline()
 
