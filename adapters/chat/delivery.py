@@ -153,10 +153,10 @@ class DeliveryLog:
             return self.deliveries is None or await self.deliveries.has_gone(names)
         return True
 
-    def keep(self, answer: Answer) -> None:
-        """Have an answer noted that is about to be shown; one without footnotes is no great loss."""
+    async def keep(self, answer: Answer) -> None:
+        """Note an answer that is about to be shown, if that takes no time; one without footnotes is no great loss."""
         if answer.citations:
-            self._note(answer=answer)
+            await asyncio.wait({self._note(answer=answer)}, timeout=0.25)  # which nobody notices
 
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""

@@ -21,7 +21,6 @@ from adapters.retry import LoadPacer
 from core.answering.nodes import inlines, visible
 from core.answering.verdict import DelayedAnswer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
-from core.events import unobserved
 from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Status, Waiting
 from core.model.markup import CodeLine
 
@@ -82,7 +81,7 @@ class LiveMessage:
     is_unsure: bool = False
     is_all: Callable[[], Awaitable[bool]] = unknown
     is_contested: bool = False
-    written: Callable[[Answer], object] = unobserved
+    written: Callable[[Answer], Awaitable[object]] | None = None
     was_deleted: Callable[[str], Awaitable[bool]] | None = None
     refused: asyncio.Future[PostingFailed] | None = None  # what is known of the place before anything is shown
     pace: Pace = Pace()
@@ -142,6 +141,8 @@ class LiveMessage:
                 if self.refused is not None:
                     self.refused.add_done_callback(lambda refused: self._break_off(refused.result()))
                 answer = await self._follow(progress, renderer, grows=grows)
+                if self.written is not None:
+                    await self.written(answer)
         except TimeoutError:
             if self._refusal is None:
                 raise
@@ -180,7 +181,6 @@ class LiveMessage:
                     self.show(tuple)
                 case Answer():
                     answer = item
-                    self.written(answer)
                     self._ending.set()  # so that no draft holds it up
                 case _:
                     pass

@@ -224,12 +224,10 @@ class SlackChannel:
         """Remove it from the thread, and the sign of work."""
         place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
         found = await find_answer(place, message, 0, is_deleted=True)
-        if found is None or found.is_finished or not found.messages:
-            return
-        for each in found.messages:
+        for each in found.messages if found and not found.is_finished else ():
             with suppress(Gone, Rejected):
                 await ThreadPoster(place).delete(each.id)
-        await Indicator().take_away(place)
+            await Indicator().take_away(place)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
