@@ -17,7 +17,7 @@ from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
 from adapters.chat.company import Gathering
 from adapters.chat.platform import NOTICE, REMARK, FoundAnswer, Part, Poster, nonce
 from adapters.chat.services import tell_wait
-from adapters.retry import BRIEF, NOT_NOW, PATIENT, QUICK
+from adapters.retry import DEFERRED, NOT_NOW, PATIENT, QUICK
 from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed, State, StateChanged
@@ -303,7 +303,7 @@ class Intake:
     async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
         try:
-            await replace(BRIEF, sleep=self._services.sleep).call(partial(self.put, signals, routed))
+            await replace(DEFERRED, budget=10.0, sleep=self._services.sleep).call(partial(self.put, signals, routed))
         except NOT_NOW:
             self._warn(routed.event)
             self._reply(routed.event, f"{WARNING} {CANNOT_TAKE}")
