@@ -223,14 +223,15 @@ async def _put_back(services: ChatServices) -> None:
     known = list(services.unanswered.items())
     stages = await services.accepting.stages([each.asked.message for _, each in known]) if known else ()
     for (accepted, each), stage in zip(known, stages, strict=True):
+        if services.unanswered.get(accepted) is not each:
+            continue  # it was moved while the store was asked
         if stage is Stage.OVER:
-            services.unanswered.pop(accepted, None)
+            services.unanswered.pop(accepted)
         elif stage is not Stage.UNKNOWN:
             each.stage, each.missed = stage, 0
         else:
             each.missed += 1
-            alone = each.asked.question.alone  # others may have been forgotten since, whom it quoted
-            asked = each.asked.model_copy(update={"question": alone})
+            asked = each.asked.model_copy(update={"question": each.asked.question.alone})  # others may be forgotten
             if not each.is_placed:
                 is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
             elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
-from adapters.chat.background import take_over
-from tests.adapters.chat.test_accepting import PLATFORM, Emptied, Finder
-from tests.fakes.services import MemoryServices
-from tests.waiting import at_once, cancelled
+from adapters.chat.background import accepted, settle, take_over
+from core.model import MessageRef, Stage
+from tests.adapters.chat.test_accepting import PLATFORM, A, Emptied, Finder, placed
+from tests.fakes.services import Counter, MemoryServices
+from tests.waiting import at_once, cancelled, wait_until
+
+
+class Slow(Counter):
+    """Takes so long to say how far what was accepted has come that it is moved meanwhile."""
+
+    office: MemoryServices
+
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Say that it is over, as it goes by another name by now."""
+        until = asyncio.get_running_loop().time() + self.accepted_for
+        await settle(self.office.services, A, until, Finder().find, Finder().tell)
+        return [Stage.OVER for _ in messages]
 
 
 @pytest.mark.promise("catches-up")
@@ -23,3 +37,17 @@ async def test_a_loss_before_the_first_look_is_noticed_by_what_was_read_before()
     await cancelled(taking)
 
     assert office.services.store_mark.known == "2"
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_is_moved_while_the_store_is_asked_is_remembered() -> None:
+    """Nobody else puts it back, where its worker dies and the store loses it."""
+    inbox = Slow()
+    office = inbox.office = MemoryServices(inbox=inbox)
+    await accepted(office.services, A)
+    taking = asyncio.create_task(take_over(office.services, PLATFORM, Finder().find))
+    await wait_until(lambda: bool(inbox.signals), what="the move")
+    await asyncio.sleep(0.01)
+    await cancelled(taking)
+
+    assert [each.asked for each in office.services.unanswered.values()] == [placed(A)]
