@@ -53,8 +53,7 @@ class Lease:
     The `hold` shows the server whose it is: the entry of its thread, how often that was taken, with a name that no
     other hold has, and which revision it is about. `failures` are the attempts before it that failed, those not counted
     which ended with their process. It is `nudged` when something may have happened to the question. `delivery` is what
-    was last said of what is posted, and `is_recorded` tells whether the server is known to have that. It was `taken`
-    when it was renewed first.
+    was said last of what is posted, and `is_recorded` whether the server has that. It was `taken` when renewed first.
     """
 
     task: Task
@@ -301,8 +300,8 @@ class RedisInbox(InboxStore):
 
     async def _ask_again(self, task: Task) -> None:
         """Put a question that the store may have lost, for somebody who looks for what is posted; else do nothing."""
-        claim = task if isinstance(task, Claim) else None
-        if claim and await self.put(Asked(question=claim.question, address=claim.address, delivery=Delivery())):
+        claim, known = task if isinstance(task, Claim) else None, Delivery(notice=task.delivery.notice)
+        if claim and await self.put(Asked(question=claim.question, address=claim.address, delivery=known)):
             self._observer(LostByStore(task.message, is_put_back=True))
 
     async def _put_back(self, lease: Lease) -> bool:
