@@ -308,6 +308,12 @@ def test_footnotes_lead_to_the_sections_in_the_order_of_use() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["setup.py", "README.md", "main.rs", "run.sh", "libexample.so"])
+def test_the_name_of_a_file_stays_as_it_is(name: str) -> None:
+    """Although it ends as the address of a site can."""
+    assert rewrite(f"Open {name} first, then `{name}`.") == f"Open {name} first, then `{name}`."
+
+
 def test_removed_addresses_are_counted_once() -> None:
     """However often the text was looked at."""
     live = MarkupReader(Footnotes(make_sources()))
