@@ -150,7 +150,7 @@ PROMISES = {
     "summary": "A reading ends with counts of what was added, changed, unchanged, removed and failed.",
     "json": "For programs there is one JSON object with the same keys, whatever happens.",
     "says-what-to-do": "Wrong input gets a sentence that says what to do, and exit code 2.",
-    "beside-the-bot": "Every command but the one that moves the data works beside a running bot, and prints the same as alone.",
+    "beside-the-bot": "Every command but `move` works beside a bot that runs, and prints the same as alone.",
     "starts-empty": "A bot without documents starts, says so where it is asked, and takes them later.",
     "one-owner": "A second process on the same data folder is told who holds it.",
     "full-disk": "A full disk is told in words and damages nothing.",
