@@ -320,7 +320,7 @@ class LiveMessage:
         # Before the end, none is removed that is left over: what is written anew needs it again.
         spare = 0 if is_final else len(self.messages) - len(parts)
         for at, part in enumerate([*parts, *[PLACE_HOLDER] * spare]):
-            while (at < len(self.messages) or at < len(parts)) and not await self._shows(at, part, obsolete):
+            while at < max(len(self.messages), len(parts)) and not await self._shows(at, part, obsolete):
                 pass
         if self.is_unsure and is_final and not await self.is_all():
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it

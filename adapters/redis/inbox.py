@@ -176,7 +176,8 @@ class RedisInbox(InboxStore):
         if lease.is_recorded and delivery in (lease.delivery, lease.delivery.model_copy(update={"answer": None})):
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
-        lease.is_recorded = bool(await self._on_hold(lease, "record", **self._recorded(task.message, delivery)))
+        given = self._sealed(task.message, delivery=delivery, answer=delivery.answer)
+        lease.is_recorded = bool(await self._on_hold(lease, "record", **given))
         return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:

@@ -334,9 +334,6 @@ class InboxStore:
         given = {name: part.model_dump_json() if part else "" for name, part in parts.items()}
         return {name: self._seal.encrypt(part, place=places[name]) if part else b"" for name, part in given.items()}
 
-    def _recorded(self, message: MessageRef, delivery: Delivery) -> dict[str, Argument]:
-        return self._sealed(message, delivery=delivery, answer=delivery.answer)
-
     def _delivery(self, message: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
         """Return what is posted; what a worker posted of whom the store knew nothing goes, beside another answer."""
         place = f"{QUESTION}{message} delivery"

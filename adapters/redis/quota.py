@@ -115,13 +115,14 @@ class RedisQuota:
         budgets, question, at = reservation.budgets, reservation.question, reservation.at
         windows = [each for each in budgets if each.period is Period.MINUTE]
         spans = _spans(at)
+        minute = MINUTE // MILLISECOND
         reached, news = await self._run(
             "reserve",
             QUOTA.format(reservation.home),
             asked=_asked(question),
             run=reservation.run,
             most=json.dumps(_numbers(reservation.most)),
-            windows=json.dumps([self._window(reservation, each) for each in windows]),
+            windows=json.dumps([(self._name(reservation, each.holder), each.most, minute) for each in windows]),
             periods=json.dumps([self._period(reservation, period, *span) for period, span in spans.items()]),
             life=self._held,
             kept=KEPT // MILLISECOND,
@@ -139,9 +140,6 @@ class RedisQuota:
             budget, is_passing = _budget(budgets, holder, period, third), kind == b"held"
             ends.append(Reached(budget, at + SOON if is_passing else spans[period][1], alerts, is_passing))
         return max(ends, key=lambda end: end.until, default=None)
-
-    def _window(self, reservation: Reservation, budget: Budget) -> tuple[str, float, int]:
-        return self._name(reservation, budget.holder), budget.most, MINUTE // MILLISECOND
 
     def _period(self, reservation: Reservation, period: Period, name: str, end: datetime) -> tuple[object, ...]:
         left = (end - reservation.at + KEPT) // MILLISECOND

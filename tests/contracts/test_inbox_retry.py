@@ -73,14 +73,19 @@ async def test_a_question_whose_answer_is_in_doubt_comes_again_as_a_further_atte
     assert await is_empty(boxes.here)
 
 
+async def fail_at_the_end(box: Box) -> None:
+    """Fail with what is asked once its answer is written."""
+    await box.put(asked())
+    with suppress(ValueError):
+        async with box.claim() as task:
+            await box.record(task, WRITTEN)
+            raise ValueError
+
+
 @pytest.mark.promise("crash-safe")
 async def test_an_answer_that_was_written_is_there_for_whoever_takes_over(boxes: Boxes) -> None:
     """Until it is shown, and no longer: what was answered is kept nowhere but where it is remembered."""
-    await boxes.here.put(asked())
-    with suppress(ValueError):
-        async with boxes.here.claim() as task:
-            await boxes.here.record(task, WRITTEN)
-            raise ValueError
+    await fail_at_the_end(boxes.here)
     async with boxes.there.claim() as again:
         pass
     await boxes.here.put(doubted(asked()))
@@ -109,11 +114,7 @@ async def test_an_answer_to_words_that_count_no_more_is_kept_no_more(
 @pytest.mark.promise("forget")
 async def test_an_answer_that_was_written_with_words_that_are_forgotten_is_forgotten(boxes: Boxes) -> None:
     """It may say what stood in a thread before, or in what the question quotes."""
-    await boxes.here.put(asked())
-    with suppress(ValueError):
-        async with boxes.here.claim() as task:
-            await boxes.here.record(task, WRITTEN)
-            raise ValueError
+    await fail_at_the_end(boxes.here)
     await boxes.there.begin_anew([thread()])
 
     assert (await taken(boxes.here)).delivery == POSTED

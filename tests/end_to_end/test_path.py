@@ -13,7 +13,7 @@ import pytest
 from tests.fixtures.commands import Footnote, copy_data
 
 ROOT = Path(__file__).resolve().parents[2]
-CEILINGS = {"discord": (69, 465), "slack": (67, 357), "terminal": (39, 255)}
+CEILINGS = {"discord": (69, 463), "slack": (67, 355), "terminal": (39, 255)}
 """The most modules and functions, by platform: what somebody can still read in an afternoon."""
 MOST_COMMANDS = 97
 
