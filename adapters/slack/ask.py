@@ -76,8 +76,8 @@ class QuestionMessage:
     async def place(self, asked: Asked) -> Asked:
         """Return a question with its message, which is posted unless it stands there.
 
-        A private one stays as it is. Where moderators do not want answers, or nothing is open to guests who read
-        along, nothing is posted, and only who asks hears more. The question bears the way back, by which it is known as
+        A private one stays as it is. Where it will not be answered, nothing is posted, and only who asks hears why. The
+        question bears the way back, by which it is known as
         a command's: whoever uses one is always told why not; and where only the bot may not write, its address names
         the message that is missing. Raises `Unreachable`, or `RateLimited`.
         """
@@ -85,10 +85,10 @@ class QuestionMessage:
         if question.visibility == "private":
             return asked
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
-        is_refused = not await slack.chat.moderation.answers_in(question.message.thread)
+        is_admitted = True
         with suppress(Unavailable, PostingFailed):  # whoever answers asks again
-            is_refused = is_refused or (await slack.chat.admission.visibility.of(question.asker)).is_closed
-        if is_refused:
+            is_admitted = await slack.chat.admission.admits(question)
+        if not is_admitted:
             return alone
         try:
             client = await self._client()

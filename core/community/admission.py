@@ -64,6 +64,7 @@ class Admitted:
 class Admission:
     """Decides who may ask now, and is answered from what. A policy that cannot be read refuses everybody.
 
+    Nobody is let in while the store cannot say what moderators want and what was spent: the question is tried again.
     Only in communities that are allowed is anything answered; while nobody knows which are, the question is tried
     again. Those who read the answer are answered from what their *visibility* says, and members of nothing are not
     answered at all where nothing is open to everybody; where nobody can say who reads, the question fails and is tried
@@ -86,39 +87,35 @@ class Admission:
 
         It is `RetrievalUnavailable` where the index cannot say what may be read.
         """
-        question, reached = claim.question, None
+        question = claim.question
         known = await self.visibility.communities.load()
         if (stranger := _not_allowed(question, known)) is not None:
             if claim.is_quiet:  # the one telling is for somebody who asks
                 return Refusal("waiting", NOT_ALLOWED, Telling.NOTHING)
             is_first = await self.visibility.communities.wait(stranger, question.message)
             return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_first or _is_awaited(claim)))
-        policy = await self._policy(question)
+        policy = await self.policies.load(question.message.thread.home)
         if objection := _objection(question, policy):
             return await self._told(claim, *objection)
         visible = await self.visibility.of(question.asker, known)
         if visible.is_closed:
             return await self._told(claim, *_closed(question, visible))
         reservation = await self._reservation(question, policy, most, visible.charged)
-        with suppress(StoreUnavailable):
-            reached = await self.quota.reserve(reservation)
-        if reached:
+        if reached := await self.quota.reserve(reservation):
             return await self._turned_away(claim, reached, reservation)
         return Admitted(reservation, visible.sources)
 
     async def admits(self, question: Question) -> bool:
         """Return whether a question would be answered now, of which nobody is told. Raises `Unavailable`."""
         known = await self.visibility.communities.load()
-        policy, reached = await self._policy(question), None
+        policy = await self.policies.load(question.message.thread.home)
         if _not_allowed(question, known) is not None or _objection(question, policy):
             return False
         visible = await self.visibility.of(question.asker, known)
         if visible.is_closed:
             return False
         reservation = await self._reservation(question, policy, ONE_QUESTION, visible.charged)
-        with suppress(StoreUnavailable):
-            reached = await self.quota.would_reach(reservation)
-        return reached is None
+        return await self.quota.would_reach(reservation) is None
 
     async def settle(self, reservation: Reservation, spent: Cost, *, is_heard: bool = True) -> Sequence[BudgetAlert]:
         """Count what an answer has cost; return what moderators should hear. Raises `StoreUnavailable`.
@@ -145,18 +142,10 @@ class Admission:
         of_community = {period: cost for (holder, period), cost in spent.items() if holder is Holder.COMMUNITY}
         return Spending(of_community, budgets, tuple(uses))
 
-    async def _policy(self, question: Question) -> Policy:
-        return await self._policy_of(question.message.thread.home)
-
-    async def _policy_of(self, home: WorkspaceRef) -> Policy:
-        with suppress(StoreUnavailable):
-            return await self.policies.load(home)
-        return Policy()
-
     async def _reservation(
         self, question: Question, policy: Policy, most: Cost, charged: WorkspaceRef | None
     ) -> Reservation:
-        policy = policy if charged is None else await self._policy_of(charged)
+        policy = policy if charged is None else await self.policies.load(charged)
         budgets = within(self.budgets, policy.budgets)
         at = self.now().astimezone(self.zone)
         return Reservation(question=question, run=self.named(), most=most, budgets=budgets, at=at, charged=charged)

@@ -128,10 +128,6 @@ class Moderation:
         entries = await self.policies.recent(actor.home, limit=PAGE + 1, skip=(max(page, 1) - 1) * PAGE)
         return ModerationStatus(policy, entries[:PAGE], has_older=len(entries) > PAGE)
 
-    async def answers_in(self, thread: ThreadRef) -> bool:
-        """Return whether moderators have anything answered where a thread is, as anybody can find out by asking."""
-        return (await self.policies.load(thread.home)).answers_in(thread.channel)
-
     async def pause(self, actor: Actor) -> bool:
         """Answer nothing in the workspace from now on; return whether that is new. Raises `PolicyUnreadable`."""
         return (await self._apply(actor, OrderKind.PAUSE)).is_new

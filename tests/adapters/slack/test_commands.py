@@ -16,7 +16,20 @@ from core import messages
 from core.answering.dialect import GAP
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.messages import NOT_PART_OF_IT
-from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
+from core.model import (
+    NO_QUESTION,
+    Asked,
+    Budget,
+    Holder,
+    Inbound,
+    InboundKind,
+    MessageRef,
+    Person,
+    Policy,
+    Question,
+    Setting,
+    Signal,
+)
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.fakes.services import SOURCE, TERMS
@@ -223,7 +236,21 @@ async def test_nothing_is_posted_to_ask_where_nothing_is_answered(office: Office
 
     assert [one.question.visibility for one in asked if isinstance(one, Asked)] == ["private", "thread"]
     assert [len(office.server.messages(channel)) for channel in (office.channel, other)] == [0, 1]
-    assert [await office.services.moderation.answers_in(one.message.thread) for one in asked] == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["limit", "not allowed"])
+async def test_nothing_is_posted_to_ask_what_is_not_answered(office: Office, kind: str) -> None:
+    """A message that is taken away at once would have been read by everybody."""
+    if kind == "limit":
+        office.services.admission.budgets = [Budget(holder=Holder.PERSON, most=0)]
+    else:
+        await office.communities.remove(office.home())
+    async with office.open():
+        office.server.slash(office.ada, office.channel, "/footnote", "ask What is a robot?")
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert (asked.question.visibility, office.server.messages(office.channel)) == ("private", [])
 
 
 @pytest.mark.promise("answers-at-once")
