@@ -149,7 +149,7 @@ def _join(own: Callable[[], object], reach: Callable[[], OwnerClient | None]) ->
             return None
 
 
-WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
+WITHOUT_MEMORY = "Answered without memory: the data store does not answer. `footnote doctor` says why."
 NOT_READ = "The source {} could not be read: {} To see more: footnote sources show {}"
 LONGEST_NAME = 60  # characters of a community's
 MAY = "{}: these may use the bot: {}. To remove one: footnote communities remove {}"
