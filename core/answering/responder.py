@@ -140,7 +140,8 @@ class Responder:
     async def _admitted(self, claim: Claim, conversation: Conversation | None) -> Admitted | Refusal | Answer | None:
         """Ask whether a question is answered and from what; None is from everything, as at a terminal.
 
-        It is an answer at once that nothing can be searched where nobody can say what may be read.
+        It is an answer at once that nothing can be searched where nobody can say what may be read. For one that is
+        written already, that was said before, and nothing is searched any more.
         """
         if self.admission is None:
             return None
@@ -151,6 +152,8 @@ class Responder:
             return await self.admission.admit(claim, self.agent.cost(most).model_copy(update={"questions": 1}))
         except RetrievalUnavailable as error:
             self.observer(ServiceFailed("index", str(error)))
+            if claim.delivery.answer is not None:
+                return None
             return Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
 
     async def _show(
@@ -258,7 +261,7 @@ class Responder:
         self, claim: Claim, conversation: Conversation | None, scope: Scope | None, spent: list[Usage]
     ) -> bool:
         """Return whether the bot is asked; what is doubtful, and of which nothing stands, is left alone otherwise."""
-        if not claim.question.is_doubtful or not claim.is_quiet:
+        if not claim.question.is_doubtful or not claim.is_quiet or claim.delivery.answer is not None:
             return True
         attention, scope = self.attention, scope or claim.question.scope
         return attention is not None and await attention.is_asked(claim.question, conversation, scope, spent.append)
