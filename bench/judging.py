@@ -24,7 +24,7 @@ from bench.report import Row, at_least, at_most, print_rows, shown
 from core.answering.agent import Agent
 from core.answering.attention import Attention
 from core.documents.retrieval import HybridRetriever
-from core.model import MessageRef, Outline, Person, Question, Scope, SearchResult, Usage
+from core.model import MessageRef, Outline, Person, Question, Scope, SearchResult, Usage, Waiting
 from core.ports import Retriever
 from tests.servers.openai import KEY, MODEL, ChatServer
 
@@ -46,9 +46,9 @@ class Remembering:
             self.found[query] = await self.retriever.search(query, **options)
         return self.found[query]
 
-    async def outline(self, scope: Scope) -> Outline:
+    async def outline(self, scope: Scope, *, waiting: Waiting | None = None) -> Outline:
         """Return what there is."""
-        return await self.retriever.outline(scope)
+        return await self.retriever.outline(scope, waiting=waiting)
 
 
 @dataclass

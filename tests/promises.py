@@ -24,7 +24,7 @@ PROMISES = {
     "moderators-named": "Admins name who else moderates; what a server's own settings allow counts everywhere alike.",
     "never-silent": "Whoever sees nothing new for 15 seconds is told what is waited for, until something new is there.",
     "questions-end": "A question ends within five minutes of work, which nothing extends, and the asker is told so.",
-    "search-ends": "Searching is given up after ten seconds in all, and by meaning early enough to do it by words.",
+    "search-ends": "All searching for a question ends in ten seconds, and by meaning early enough to do it by words.",
     "moderators-only": "What only moderators may do is refused to everybody else, and noted where it is done.",
     "journey": "A mention is answered once, in a thread, with footnotes, and can be followed up there.",
     "no-secrets": "No key, password or token is ever shown or logged.",

@@ -51,7 +51,7 @@ class Shelf:
         """Give all of them."""
         return SearchResult(query, _HITS[:limit], len(_HITS), query_time_ms=0, search_time_ms=0, total_time_ms=0)
 
-    async def outline(self, scope: Scope) -> Outline:
+    async def outline(self, scope: Scope, *, waiting: Waiting | None = None) -> Outline:
         """Give nothing: nobody asks for it."""
         return Outline(passages=0, pages=0, sources=(), chapters=())
 

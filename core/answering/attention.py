@@ -17,7 +17,7 @@ from core.answering.prompts import fenced
 from core.community.addressing import reads_as_question
 from core.errors import ModelUnavailable, RetrievalUnavailable
 from core.events import ServiceFailed, TokensUsed, unobserved
-from core.model import Conversation, ModelTurn, Prompt, Question, Restarted, Scope, TextDelta, Usage
+from core.model import Conversation, ModelTurn, Prompt, Question, Restarted, Scope, TextDelta, Usage, Waiting
 
 LONGEST = 30.0  # seconds until nobody needs to know any more
 MOST_SAID = 20  # characters of a reply; a longer one is neither word
@@ -48,6 +48,7 @@ class Attention:
         conversation: Conversation | None,
         scope: Scope,
         spent: Callable[[Usage], object] = unobserved,
+        waiting: Waiting | None = None,
     ) -> bool:
         """Return whether documents in the *scope* may answer it, and a model says that it is asked of the bot.
 
@@ -55,7 +56,9 @@ class Attention:
         """
         earlier = _before(conversation)
         try:
-            found = await self.agent.retriever.search(question.text, limit=question.top_k, scope=scope, earlier=earlier)
+            found = await self.agent.retriever.search(
+                question.text, limit=question.top_k, scope=scope, earlier=earlier, waiting=waiting
+            )
         except RetrievalUnavailable as error:
             self.agent.observer(ServiceFailed("index", str(error)))
             return False

@@ -48,7 +48,6 @@ from core.model import (
     Telling,
     Turn,
     Usage,
-    Waiting,
     WorkspaceRef,
     expiring,
 )
@@ -264,7 +263,9 @@ class Responder:
         if not claim.question.is_doubtful or not claim.is_quiet or claim.delivery.answer is not None:
             return True
         attention, scope = self.attention, scope or claim.question.scope
-        return attention is not None and await attention.is_asked(claim.question, conversation, scope, spent.append)
+        return attention is not None and await attention.is_asked(
+            claim.question, conversation, scope, spent.append, claim.waiting
+        )
 
     async def _settle(
         self,
@@ -340,7 +341,8 @@ class Responder:
             outcome.append(claim.delivery.answer)
             yield claim.delivery.answer
             return
-        waiting = Waiting(after=self.agent.limits.silence)
+        waiting = claim.waiting
+        waiting.after = self.agent.limits.silence
         yield waiting
         claim.begun.set()
         running = self.agent.run(

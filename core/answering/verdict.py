@@ -288,7 +288,7 @@ async def about_itself(question: Question, search: SearchTool, practices: Practi
         return Verdict(Status.ANSWERED, storage(practices, question.message.thread.platform))
     if matter is Matter.CONTENTS:
         try:
-            outline = await search.retriever.outline(search.within())
+            outline = await search.retriever.outline(search.within(), waiting=search.waiting)
         except RetrievalUnavailable:
             return None
         if not outline.passages:

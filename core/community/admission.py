@@ -97,7 +97,7 @@ class Admission:
         policy = await self.policies.load(question.message.thread.home)
         if objection := _objection(question, policy):
             return await self._told(claim, *objection)
-        visible = await self.visibility.of(question.asker, known)
+        visible = await self.visibility.of(question.asker, known, claim.waiting)
         if visible.is_closed:
             return await self._told(claim, *_closed(question, visible))
         reservation = await self._reservation(question, policy, most, visible.charged)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -10,13 +9,10 @@ from itertools import chain
 from typing import TypeAlias
 
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
-from core.model import Asker, Audience, Communities, Readership, SourceRecord, WorkspaceRef
+from core.model import Asker, Audience, Awaited, Communities, Readership, SourceRecord, Waiting, WorkspaceRef
 from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
 
-LONGEST_LOOK = 10.0  # seconds for the index to name its sources, whatever is tried in them: as long as for a search
 UNDECIDED = "It has not been decided yet which communities may use the bot. That happens once it has connected."
-TOO_SLOW = "The sources could not be read within {:g} seconds. Try again in a moment."
-
 
 SourceNames: TypeAlias = tuple[str, ...] | None
 """The names of sources, None where nobody can tell them."""
@@ -76,16 +72,17 @@ class Visibility:
     _: KW_ONLY
     memberships: Mapping[str, Membership]
 
-    async def of(self, asker: Asker, known: Communities | None = None) -> Visible:
+    async def of(self, asker: Asker, known: Communities | None = None, waiting: Waiting | None = None) -> Visible:
         """Return what somebody may be answered from, by the communities that are *known* or else looked up.
 
+        It takes of the time for searching that a question has whose asker is *waiting*.
         Raises `Unavailable`, which is `RetrievalUnavailable` where the index does not say, or `ShutOut`.
         """
         communities = known or await self.communities.load()
         readership = await self._readership(asker, communities)
         is_opened = readership.has_strangers and await self._is_opened(asker)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
-        records = await self._records()
+        records = await self._records(waiting)
         visible = Visible(
             sources=readable(records, readers, communities.first),
             is_member=bool(readers),
@@ -117,11 +114,9 @@ class Visibility:
             return policy.fault is None and asker.channel in policy.open_channels
         return False
 
-    async def _records(self) -> Collection[SourceRecord]:
+    async def _records(self, waiting: Waiting | None = None) -> Collection[SourceRecord]:
         try:
-            async with asyncio.timeout(LONGEST_LOOK):
+            async with (waiting or Waiting()).search().take(Awaited.SEARCH):
                 return await self.catalogue.sources()
-        except TimeoutError as late:
-            raise RetrievalUnavailable(TOO_SLOW.format(LONGEST_LOOK)) from late
         except Misconfigured as error:  # whoever asks cannot fix the settings
             raise RetrievalUnavailable(str(error)) from error

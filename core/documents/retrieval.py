@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
-from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable, Unavailable
+from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
 from core.events import Observer, ServiceFailed, unobserved
 from core.model import (
     Awaited,
@@ -21,6 +20,7 @@ from core.model import (
     Passage,
     Scope,
     SearchResult,
+    SearchTime,
     Vector,
     Waiting,
 )
@@ -41,10 +41,8 @@ CANDIDATES = 20  # of each list; both scores are filled in for all, so more of t
 NEAREST = 3  # for somebody to look into where nothing is relevant
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
 RERANKED = 30
-LONGEST_SEARCH = 10.0  # seconds, whatever is tried in them
-LONGEST_EMBEDDING = 5.0  # seconds of those, so that there is time to search by words
-LONGEST_RERANKING = 8.0  # seconds since the search began, so that there is time to do without
-TOO_SLOW = "There was no answer within {:g} seconds. Try again in a moment."
+EMBEDDING = 0.5  # of the time that a search has, so that there is time to search by words
+RERANKING = 0.8  # of it, from its beginning on, so that there is time to do without
 
 
 @dataclass(slots=True)
@@ -60,24 +58,6 @@ class _Evidence:
     alone: float = 0.0
     lexical: float = 0.0
     best: tuple[float, float] = (0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """The steps of a search that was *begun* at a time of the loop, and whoever is *waiting* for them."""
-
-    waiting: Waiting
-    begun: float
-
-    @asynccontextmanager
-    async def take(self, step: Awaited, longest: float, unavailable: type[Unavailable]) -> AsyncGenerator[None]:
-        """Give a step until so many seconds after the search began; then it ends as *unavailable*."""
-        self.waiting.on = step
-        try:
-            async with asyncio.timeout_at(self.begun + longest):
-                yield
-        except TimeoutError as late:
-            raise unavailable(TOO_SLOW.format(longest)) from late
 
 
 @dataclass
@@ -108,20 +88,20 @@ class HybridRetriever:
     ) -> SearchResult:
         """Return the best passages, best first; by words alone while the embedder is down.
 
-        It is given up after ten seconds, of which the embedder and the reranker leave some for what can be done
-        without them.
+        It is given up once the question has no time left for searching, of which the embedder and the reranker leave
+        some for what can be done without them.
         """
-        start, steps = self.clock(), _Steps(waiting or Waiting(), asyncio.get_running_loop().time())
+        start, time = self.clock(), (waiting or Waiting()).search()
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
-        vectors = await self._vectors(texts, steps)
+        vectors = await self._vectors(texts, time)
         embedded = self.clock()
         queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
         lexical_only = vectors[0] is None
         try:
-            async with steps.take(Awaited.SEARCH, LONGEST_SEARCH, RetrievalUnavailable):
+            async with time.take(Awaited.SEARCH):
                 found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
                 asked = texts[-1] if is_about_both else query
-                ranked = self._ranked(asked, found, steps, lexical_only=lexical_only, is_about_both=is_about_both)
+                ranked = self._ranked(asked, found, time, lexical_only=lexical_only, is_about_both=is_about_both)
                 hits = _distinct(await ranked)
                 has_documents = bool(hits) or await self._has_documents(scope)
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
@@ -140,9 +120,10 @@ class HybridRetriever:
             has_documents=has_documents,
         )
 
-    async def outline(self, scope: Scope) -> Outline:
-        """Return what there is to find in a scope. Raises `RetrievalUnavailable`."""
-        return await self.index.outline(scope)
+    async def outline(self, scope: Scope, *, waiting: Waiting | None = None) -> Outline:
+        """Return what there is to find in a scope, in the time for searching. Raises `RetrievalUnavailable`."""
+        async with (waiting or Waiting()).search().take(Awaited.SEARCH):
+            return await self.index.outline(scope)
 
     async def _has_documents(self, scope: Scope) -> bool:
         """Return whether there is anything to search in the sources of a scope, whatever its chapters."""
@@ -150,10 +131,10 @@ class HybridRetriever:
             return False
         return (await self.index.outline(Scope(sources=scope.sources))).passages > 0
 
-    async def _vectors(self, texts: Sequence[str], steps: _Steps) -> Sequence[Vector | None]:
+    async def _vectors(self, texts: Sequence[str], time: SearchTime) -> Sequence[Vector | None]:
         """Return a vector for each text, or none at all where the embedder does not give them in time."""
         try:
-            async with steps.take(Awaited.EMBEDDER, LONGEST_EMBEDDING, EmbeddingUnavailable):
+            async with time.take(Awaited.EMBEDDER, EMBEDDING, EmbeddingUnavailable):
                 return await _together([self.embedder.embed_query(text) for text in texts])
         except EmbeddingUnavailable as error:
             self.observer(ServiceFailed("embedder", str(error)))
@@ -163,7 +144,7 @@ class HybridRetriever:
         self,
         query: str,
         found: Sequence[Sequence[Candidate]],
-        steps: _Steps,
+        time: SearchTime,
         *,
         lexical_only: bool,
         is_about_both: bool,
@@ -191,7 +172,7 @@ class HybridRetriever:
         if self.reranker is not None:
             try:
                 passages = [item.passage for item in ranked[:RERANKED]]
-                async with steps.take(Awaited.RERANKER, LONGEST_RERANKING, RetrievalUnavailable):
+                async with time.take(Awaited.RERANKER, RERANKING):
                     scores = await self.reranker.rerank(query, passages)
                 hits = [Hit(passage, score) for passage, score in zip(passages, scores, strict=True)]
                 return sorted(hits, key=lambda hit: -hit.score)

@@ -16,6 +16,7 @@ from core.model.answer import (
     Restarted,
     SearchFailed,
     Searching,
+    SearchTime,
     Status,
     TextDelta,
     ToolCall,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -11,9 +12,15 @@ from typing import Any, Protocol, TypeAlias
 
 from pydantic import Field, SkipValidation
 
+from core.errors import RetrievalUnavailable, Unavailable
 from core.model.documents import heading
 from core.model.markup import Block
 from core.model.refs import Value
+
+LONGEST_SEARCH = 10.0  # seconds for one question, however often and whatever is tried in them
+FREE = 1.0  # seconds of each search that brings all it should
+TOO_SLOW = "There was no answer within {:.3g} seconds. Try again in a moment."
+NO_TIME = "Searching took too long for one question. Try again in a moment."
 
 ChatMessage: TypeAlias = dict[str, Any]
 """One message in the chat completions format: `role`, `content`, and `tool_calls` or `tool_call_id`."""
@@ -177,10 +184,50 @@ class Waiting:
     """The question is on its way; `on` says at any time what is waited for, and is read when somebody is told.
 
     That is whoever has seen nothing new for `after` seconds. What they are told goes with the next thing that they see.
+    `left` are the seconds that may yet pass while documents are searched for it, in all its searches.
     """
 
     on: Awaited = Awaited.MODEL
     after: float = 15.0
+    left: float = LONGEST_SEARCH
+
+    def search(self) -> SearchTime:
+        """Begin a search, in the time that is left. Raises `RetrievalUnavailable` where there is none."""
+        if self.left <= 0:
+            raise RetrievalUnavailable(NO_TIME)
+        return SearchTime(self, asyncio.get_running_loop().time(), self.left)
+
+
+@dataclass(slots=True)
+class SearchTime:
+    """The time of one search: the *longest* that it may take, of what whoever is *waiting* has left.
+
+    What it took counts, and of several at once the slowest. A search that brings all that it should counts but for its
+    first second, so that many that are quick, or not quite, are all made.
+    """
+
+    waiting: Waiting
+    begun: float
+    longest: float
+    free: float = FREE
+
+    @asynccontextmanager
+    async def take(
+        self, step: Awaited, share: float = 1.0, unavailable: type[Unavailable] = RetrievalUnavailable
+    ) -> AsyncGenerator[None]:
+        """Give a step until a share of the time is over; then it ends as *unavailable*."""
+        self.waiting.on = step
+        try:
+            async with asyncio.timeout_at(self.begun + self.longest * share):
+                yield
+        except BaseException as error:
+            self.free = 0.0
+            if isinstance(error, TimeoutError):
+                raise unavailable(TOO_SLOW.format(self.longest * share)) from error
+            raise
+        finally:
+            took = asyncio.get_running_loop().time() - self.begun - self.free
+            self.waiting.left = min(self.waiting.left, self.longest - max(took, 0.0))
 
 
 @dataclass(frozen=True, slots=True)

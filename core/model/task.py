@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import AwareDatetime, Field
 
-from core.model.answer import Answer
+from core.model.answer import Answer, Waiting
 from core.model.question import Question
 from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
 
@@ -217,6 +217,7 @@ class Claim(Attempt):
     question: Question
     address: ReplyAddress | None = None
     is_update: bool = False
+    waiting: Waiting = field(default_factory=Waiting, compare=False)
 
     @property
     def message(self) -> MessageRef:

@@ -124,7 +124,7 @@ class PassageIndex(Catalogue, Protocol):
 class Retriever(Protocol):
     """Finds passages for a query."""
 
-    async def outline(self, scope: Scope) -> Outline:
+    async def outline(self, scope: Scope, *, waiting: Waiting | None = None) -> Outline:
         """Return what there is to find in a scope. Raises `RetrievalUnavailable`."""
         ...
 
@@ -142,7 +142,8 @@ class Retriever(Protocol):
 
         *earlier* are the questions before, for a follow-up that does not stand alone: the scores of *query* and of both
         joined are averaged. Where it *is_about_both*, a passage is as relevant as it is to both joined: whoever reads
-        them knows what was asked before. Who is *waiting* is told for which service.
+        them knows what was asked before. Who is *waiting* is told for which service, and
+        for how long there may be searched yet.
         """
         ...
 

@@ -79,7 +79,7 @@ class Shelf:
         found = {hit.passage.source: SourceRecord(name=hit.passage.source) for hit in self._all()}
         return [*{**found, **self.records}.values()]
 
-    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+    async def outline(self, scope: Scope = EVERYTHING, *, waiting: Waiting | None = None) -> Outline:
         """Count what stands there."""
         if self.fails:
             raise self.error

@@ -12,7 +12,7 @@ import pytest
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
-from core.community.visibility import LONGEST_LOOK, Visibility, Visible, readable
+from core.community.visibility import Visibility, Visible, readable
 from core.documents.retrieval import HybridRetriever
 from core.errors import Misconfigured, PeopleUnavailable, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.messages import NO_DOCUMENTS, NO_MEMBER, STRANGERS_READ, UNAVAILABLE
@@ -33,6 +33,7 @@ from core.model import (
     Status,
     WorkspaceRef,
 )
+from core.model.answer import LONGEST_SEARCH
 from tests import virtual_time
 from tests.builders import NOON, passage, question, thread
 from tests.fakes.chat import ScriptedChatModel, search, turn
@@ -309,7 +310,7 @@ class SlowIndex(MemoryIndex):
 
     async def sources(self) -> Sequence[SourceRecord]:
         """Wait."""
-        await asyncio.sleep(LONGEST_LOOK * 2)
+        await asyncio.sleep(LONGEST_SEARCH * 2)
         return ()
 
 
@@ -323,7 +324,7 @@ def test_a_look_at_the_sources_ends_as_a_search_does() -> None:
             await visibility.of(Asker(home=OURS, person_id="ada"))
         return asyncio.get_running_loop().time()
 
-    assert virtual_time.run(look()) - LONGEST_LOOK < 1
+    assert virtual_time.run(look()) - LONGEST_SEARCH < 1
 
 
 async def test_on_a_platform_without_guests_all_are_members_where_they_ask(library: Library) -> None:
