@@ -24,7 +24,7 @@ from core.answering.citations import Sources
 from core.answering.claims import Evidence, Statement
 from core.answering.deeds import deeds
 from core.answering.markup import read
-from core.answering.verdict import is_founded, unsupported
+from core.answering.verdict import weighed
 from core.documents.excerpt import sentences
 
 SETS = Path(__file__).resolve().parents[1] / "tests" / "evaluation"
@@ -150,8 +150,9 @@ def _judge_right(case: Case, count: Count) -> None:
         for one in numbers:
             count.add("moved", is_so=evidence.place(said, one, known) != one)
     blocks = read(_MARK.sub("", case.answer), Sources())
-    count.add("warned", is_so=bool(unsupported(blocks, evidence)))
-    count.add("refused", is_so=not is_founded(blocks, evidence))
+    is_founded, missing = weighed(blocks, evidence)
+    count.add("warned", is_so=bool(missing))
+    count.add("refused", is_so=not is_founded)
 
 
 def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
@@ -167,7 +168,7 @@ def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
 def _judge_strange(case: Case, count: Count, where: str, passages: Sequence[str]) -> None:
     evidence, known = case.evidence(passages), range(1, len(passages) + 1)
     blocks = read(_MARK.sub("", case.answer), Sources())
-    count.add(f"refused, {where}", is_so=not is_founded(blocks, evidence))
+    count.add(f"refused, {where}", is_so=not weighed(blocks, evidence)[0])
     for said, numbers in case.claims():
         count.add(where, is_so=evidence.place(said, numbers[0], known) is None)
 

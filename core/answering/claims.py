@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, repeat
+from typing import NamedTuple
 
-from core.documents.excerpt import is_english, sentences, stems
+from core.documents.excerpt import read_words, sentences, stems
 
 KEPT, SAFE, AHEAD = 0.25, 0.4, 0.3  # shares of a sentence's words that let a mark stay, or move to where more stand
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
@@ -28,6 +29,7 @@ _CODE = re.compile(  # names that are written in one way only
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
+_PLAIN = re.compile(r"[A-Z]?[^A-Z_/(:\d.-]*+\.?")  # no such sign but the capital and the stop of a sentence
 _WORD = re.compile(r"\S+")
 _NAME = re.compile(r"(?<=[a-z,;:)] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _UNITS = {
@@ -51,23 +53,24 @@ _WORD_NUMBER = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Statement:
     """What a text says, as far as it can be looked for: words, and what has to stand in a passage just so."""
 
     text: str
+    words: frozenset[str] = field(init=False)  # those that carry meaning, without their endings
+    is_english: bool = field(init=False)  # whether its words can be compared
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The words that carry meaning, without their endings."""
-        return frozenset(stems(self.text))
+    def __post_init__(self) -> None:
+        words, self.is_english = read_words(self.text)
+        self.words = frozenset(words)
 
     @cached_property
     def numbers(self) -> frozenset[tuple[str, str]]:
         """Numbers in digits, each with its unit, or with none."""
-        found: list[tuple[str, str]] = []
-        if _DIGITS.search(self.text):
-            found = _NUMBER.findall(_WORD.sub(lambda word: _without_code(word[0]), self.text))
+        if self._is_plain or not _DIGITS.search(self.text):
+            return frozenset()
+        found = _NUMBER.findall(_WORD.sub(lambda word: _without_code(word[0]), self.text))
         return frozenset((_plain(number), _unit(unit)) for number, unit in found)
 
     @cached_property
@@ -83,6 +86,8 @@ class Statement:
     @cached_property
     def code(self) -> frozenset[str]:
         """Names of files, functions, options and the like."""
+        if self._is_plain:
+            return frozenset()
         words = filter(_SIGN_OF_CODE.search, self.text.split())  # most are none, and the pattern is slow
         return frozenset(_squeezed(name) for word in words for name in _CODE.findall(word))
 
@@ -97,18 +102,22 @@ class Statement:
         return frozenset(word for name in _NAME.findall(self.text) for word in stems(name))
 
     @cached_property
-    def is_english(self) -> bool:
-        """Whether its words can be compared."""
-        return is_english(self.text)
+    def _is_plain(self) -> bool:
+        """Whether nothing in it can be a number or code, as in most sentences, which need not be searched for them."""
+        return bool(_PLAIN.fullmatch(self.text))
 
-    @property
+    @cached_property
+    def weight(self) -> int:
+        """How much its words say: long ones say more."""
+        return _weight(self.words)
+
+    @cached_property
     def is_checkable(self) -> bool:
         """Whether it says enough to be looked for, and asks nothing."""
         return (len(self.words) >= FEWEST or bool(self.numbers or self.code)) and not self.text.rstrip().endswith("?")
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(NamedTuple):
     """How much of a statement a passage holds: the share of its words, and whether all is there that has to be.
 
     Without a *comparison* of words the share is whole, as nobody can know.
@@ -130,6 +139,7 @@ class Evidence:
     _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
+    _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
     def __bool__(self) -> bool:
         return bool(self._passages)
@@ -143,7 +153,17 @@ class Evidence:
 
     def claim(self, sentence: str) -> Statement:
         """Return a sentence as what it says, which is read once."""
-        return self._claims.setdefault(sentence, Statement(sentence))
+        claim = self._claims.get(sentence)
+        if claim is None:
+            claim = self._claims[sentence] = Statement(sentence)
+        return claim
+
+    def claim_before(self, text: str) -> str:
+        """Return the sentence at the end of a visible text, which is looked for once for all marks that stand there."""
+        text = text[-LOOKED_BACK:].replace(NOTE, "").strip()
+        if text != self._before[0]:
+            self._before = text, ([*sentences(text)] or [""])[-1]
+        return self._before[1]
 
     def support(self, claim: Statement, number: int) -> Support:
         """Return how far a passage supports a claim."""
@@ -172,12 +192,17 @@ class Evidence:
             return other
         return number if named.is_exact and named.share >= KEPT else None
 
-    def holds(self, claim: Statement, share: float) -> bool:
-        """Return whether the passages together, and what was said, hold at least a share of a claim, if it can be."""
-        if not claim.is_checkable:
-            return True
-        found = _support(claim, (*self._all(), self.claim(self.said)))
-        return found.is_exact and found.share >= share
+    def held(self, claim: Statement, *, enough: float) -> float:
+        """Return the share of a claim that the passages hold together, with what was said unless that is *enough*.
+
+        It is 0 where something is missing that has to be there. What was said is long, and rarely has to be read.
+        """
+        passages = tuple(self._all())
+        found = _support(claim, passages)
+        is_known = found.is_compared or not claim.is_english  # whether words that were said could change nothing
+        if not (is_known and found.is_exact and found.share >= enough):
+            found = _support(claim, (*passages, self.claim(self.said)))
+        return found.share if found.is_exact else 0.0
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
@@ -197,21 +222,15 @@ def _passage(text: str) -> Statement:
     return Statement(text)
 
 
-def sentence_before(text: str) -> str:
-    """Return the sentence at the end of a visible text, which a mark there belongs to."""
-    *_, last = sentences(text[-LOOKED_BACK:].replace(NOTE, "").strip()) or ("",)
-    return last
-
-
 def _support(claim: Statement, passages: Iterable[Statement]) -> Support:
     known = tuple(passages)
     is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
     is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
     if not (claim.is_english and any(each.is_english for each in known)):
         return Support(1.0, is_exact, is_compared=False)
-    found = frozenset(word for word in claim.words if any(word in each.words for each in known))
+    found = frozenset[str]().union(*(claim.words & each.words for each in known))
     is_exact = is_exact and claim.names <= found
-    return Support(_weight(found) / (_weight(claim.words) or 1), is_exact)
+    return Support(_weight(found) / (claim.weight or 1), is_exact)
 
 
 def _has(passage: Statement, number: str, unit: str) -> bool:
@@ -221,8 +240,7 @@ def _has(passage: Statement, number: str, unit: str) -> bool:
 
 
 def _weight(words: Iterable[str]) -> int:
-    """Weigh words: long ones say more."""
-    return sum(min(len(word), LONG) for word in words)
+    return sum(map(min, map(len, words), repeat(LONG)))
 
 
 def _without_code(word: str) -> str:

@@ -43,21 +43,26 @@ _DEED = (
     r"|\b(?:El|La)\s{1,3}(?:reunión|cita|recordatorio|invitación|reserva|ticket|plazo)\s{1,3}(?:ha\s{1,3}sido|ha\s{1,3}quedado|está\s{1,3}ya|quedó)\s{1,3}\w+[oa]\b"
     rf"|\b[Ss]e\s{{1,3}}ha(?:n)?\s{{1,3}}{_ES}\s{{1,3}}(?:tus?|sus?)\b"
 )
-_MAY_BEGIN = re.compile(
-    r"\b(?:I|Your|You|The|[Ii]ch|Deine?|Ihre?|Du|Sie|[TtSs]e|[Ll][oa]s?|[Yy]a|[Hh]e|[Hh]emos|We|[Ww]ir|haben|Tus?|Sus?|Done|All|Erledigt|Fertig|Listo|Hecho|Der|Die|Das|El|La|[Aa]cabo|habe)\b"
-)
+_BEGINNINGS = r"I|Your|You|The|[Ii]ch|Deine?|Ihre?|Du|Sie|[TtSs]e|[Ll][oa]s?|[Yy]a|[Hh]e|[Hh]emos|We|[Ww]ir|haben|Tus?|Sus?|Done|All|Erledigt|Fertig|Listo|Hecho|Der|Die|Das|El|La|[Aa]cabo|habe"
+_MAY_BEGIN = re.compile(rf"\b(?:{_BEGINNINGS})\b")
+_ENDS_OF_PAST = re.compile("[éíÉÍ]")  # of verbs in the Spanish past, with which such a claim may begin as well
 _END = re.compile(r"[.!?…](?=\s|\Z)|\n")
 _OPEN = 140  # characters in which it shows whether a sentence is one
 _WORDS_OPEN = 9
 
 
 def deeds(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of such claims in a text, each to the end of its sentence."""
-    at = 0
-    while found := _compiled(_DEED).search(text, at):
-        end = _END.search(text, found.end())
-        at = end.end() if end else len(text)
-        yield found.start(), at
+    """Yield the places of such claims in a text, each to the end of its sentence.
+
+    The pattern is slow, and tried only where one of the words stands with which such a claim begins.
+    """
+    at, has_past = 0, bool(_ENDS_OF_PAST.search(text))
+    beginnings = _compiled(rf"\b(?:{_BEGINNINGS}|(?i:{_ES_PAST}))\b") if has_past else _MAY_BEGIN
+    for begun in beginnings.finditer(text):
+        if begun.start() >= at and (found := _compiled(_DEED).match(text, begun.start())):
+            end = _END.search(text, found.end())
+            at = end.end() if end else len(text)
+            yield found.start(), at
 
 
 @cache

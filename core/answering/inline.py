@@ -24,7 +24,6 @@ from core.answering.citations import (
     trim_url,
     without_scheme,
 )
-from core.answering.claims import sentence_before
 from core.answering.nodes import put, shown, trim_end, trimmed, visible
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
@@ -201,9 +200,9 @@ class InlineReader:
 
     def _mark(self, mark: str, *, length: int) -> None:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
-        sentence = ""
-        if self.notes.sources.evidence:
-            sentence = sentence_before("".join(visible(frame.nodes) for frame in self._frames))
+        evidence, sentence = self.notes.sources.evidence, ""
+        if evidence:
+            sentence = evidence.claim_before("".join(visible(frame.nodes) for frame in self._frames))
         notes = {note.number: note for note in self.notes.read(mark, sentence)}
         new = [note for number, note in notes.items() if number not in self._numbers]
         self._at += length

@@ -187,8 +187,8 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     if not citations and notes.sources.evidence.compares(draft.text):
         blocks = with_footnotes(blocks, notes)
         citations = cited(blocks, notes)
-    if citations and is_founded(blocks, notes.sources.evidence):
-        missing = unsupported(blocks, notes.sources.evidence)
+    is_founded, missing = weighed(blocks, notes.sources.evidence) if citations else (False, [])
+    if is_founded:
         more = [Block(Paragraph((Emphasis(tuple(inert(not_in_sources(missing)))),)))] if missing else []
         return _answered(blocks, citations, (*more, *_remarks(draft, search)))
     is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
@@ -244,15 +244,12 @@ def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ..
     return tuple(_noted(block, notes) if isinstance(block.leaf, Paragraph) else block for block in blocks)
 
 
-def is_founded(blocks: Sequence[Block], evidence: Evidence) -> bool:
-    """Return whether at least half of what an answer says is held by the passages."""
-    found = [evidence.holds(each, FOUNDED) for each in statements(blocks, evidence) if each.is_checkable]
-    return sum(found) * 2 >= len(found)
-
-
-def unsupported(blocks: Sequence[Block], evidence: Evidence) -> list[str]:
-    """Return the sentences of an answer that no passage holds."""
-    return [each.text for each in statements(blocks, evidence) if not evidence.holds(each, SAID)]
+def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[bool, list[str]]:
+    """Return whether the passages hold at least half of what an answer says, and the sentences that none holds."""
+    said = [each for each in statements(blocks, evidence) if each.is_checkable]
+    shares = [evidence.held(each, enough=FOUNDED) for each in said]
+    missing = [each.text for each, share in zip(said, shares, strict=True) if share < SAID]
+    return sum(share >= FOUNDED for share in shares) * 2 >= len(said), missing
 
 
 def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[Statement]:

@@ -6,7 +6,7 @@ import pytest
 
 from core.answering.agent import Agent
 from core.answering.citations import Sources
-from core.answering.claims import Evidence, Statement, sentence_before
+from core.answering.claims import Evidence, Statement
 from core.answering.markup import read
 from core.messages import NOTHING_DONE
 from core.model import Status
@@ -57,8 +57,8 @@ def test_a_mark_names_the_passage_that_holds_its_sentence(
 
 def test_what_was_asked_is_no_claim_of_the_model(evidence: Evidence) -> None:
     """Whoever asks may name things that no passage does."""
-    assert evidence.holds(Statement("In Berlin the robot arm lifts 5 kg."), 0.5)
-    assert not evidence.holds(Statement("In the city Paris the robot arm lifts 5 kg."), 0.5)
+    assert evidence.held(Statement("In Berlin the robot arm lifts 5 kg."), enough=0.5) > 0.5
+    assert evidence.held(Statement("In the city Paris the robot arm lifts 5 kg."), enough=0.5) == 0
 
 
 def test_a_passage_that_the_model_was_not_given_gets_no_mark(evidence: Evidence) -> None:
@@ -68,8 +68,8 @@ def test_a_passage_that_the_model_was_not_given_gets_no_mark(evidence: Evidence)
 
 def test_the_sentence_of_a_mark_ends_where_it_stands() -> None:
     """Before the full stop or behind it, with other marks between."""
-    assert sentence_before("Robots see. Robots act\ufffc") == "Robots act"
-    assert sentence_before("Robots see. Robots act.\ufffc ") == "Robots act."
+    assert Evidence().claim_before("Robots see. Robots act\ufffc") == "Robots act"
+    assert Evidence().claim_before("Robots see. Robots act.\ufffc ") == "Robots act."
 
 
 async def test_a_sentence_that_no_passage_holds_is_told(script: Script) -> None:
