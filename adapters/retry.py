@@ -166,8 +166,9 @@ def _number(text: str | None) -> float | None:
 SERVICE = RetryPolicy(doubling(0.5, 8.0), attempts=3, longest=8.0, jitter=True)
 INDEX = RetryPolicy(doubling(0.5, 8.0), attempts=4, longest=8.0, jitter=True)
 
-# A website, whose pages nobody waits for.
+# A website, whose pages nobody waits for, and a source that could not be read, unless it is read oftener anyway.
 SITE = RetryPolicy((5.0, 20.0), attempts=3, longest=120.0)
+SOURCE = RetryPolicy((900.0,))
 
 # A word or a mark beside an answer: all tries are within the three seconds that platforms wait, and who is asked for
 # more than half a minute says it too late for anybody to read.

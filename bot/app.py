@@ -302,7 +302,7 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
         app, stores = opened.app, opened.app.stores
         assert stores is not None  # noqa: S101 - the session was opened with memory
         bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index, health)
-        syncing = Syncing(app.index, stores.dedup, opened.observer) if Role.SYNC in chosen else None
+        syncing = Syncing(app.library, stores.dedup, opened.observer) if Role.SYNC in chosen else None
         opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen), syncing))
     return OK
 

@@ -9,17 +9,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
+from adapters.retry import SOURCE
 from core.community.visibility import audience_of
-from core.errors import Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
+from core.documents.library import Library
+from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import Observer, SourceFailed
 from core.messages import source_alert
 from core.model import SourceRecord, WorkspaceRef
 from core.ports import Catalogue, CommunityStore, Dedup, Surface
 
 LOOKING = 30.0  # seconds between two looks at what is due
-AGAIN = 900  # seconds after a failure, unless the source is read oftener anyway
-TAKEN_OVER = 3_600  # seconds after which a source that is due is begun again: whoever began may have died
+LEASE = 120.0  # seconds after which another process takes over from one that has died
+HELD = "sync"
 LONGEST = 6 * 3_600.0  # seconds that a source is given; what is done by then stays
 STOPPED = "It took longer than six hours, and continues the next time."
 BROKEN = "Reading it ended without a message; footnote.log in the data folder may say why."
@@ -32,52 +35,53 @@ def due_at(record: SourceRecord) -> datetime | None:
         return None
     if record.last is None:
         return NEVER
-    wait = min(record.origin.every, AGAIN) if record.last.problem else record.origin.every
+    every = record.origin.every
+    wait = min(every, SOURCE.backoff(1)) if record.last.problem else every
     return record.last.tried_at + timedelta(seconds=wait)
 
 
 @dataclass(frozen=True, slots=True)
 class Syncing:
-    """Looks at what is due; of several processes that do, one reads a source.
+    """Reads what is due, one source at a time; of several processes, the one that holds the lease does, for all.
 
     Reading is a process of its own, so that answers wait for nothing: the `command` is what it is, without the name.
     """
 
-    catalogue: Catalogue
+    library: Library
     dedup: Dedup
     observer: Observer
     command: Sequence[str] = (sys.executable, "-P", "-m", "bot", "sources", "sync", "--quiet")
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     looking: float = LOOKING
     longest: float = LONGEST
+    holder: str = field(default_factory=lambda: uuid4().hex)
 
     async def run(self) -> None:
-        """Read one source after the other as they become due, until this is cancelled."""
-        while True:
-            while (name := await self.due()) is not None:
-                await self.read(name)
-            await asyncio.sleep(self.looking)
+        """Read one source after the other as they become due, until this is cancelled, which ends the lease."""
+        try:
+            while True:
+                while (name := await self.due()) is not None and await self.read(name):
+                    pass
+                await asyncio.sleep(self.looking)
+        finally:
+            with suppress(StoreUnavailable):
+                if await self._holds():
+                    await self.dedup.forget(HELD)
 
     async def due(self) -> str | None:
         """Return what this process is to read next, the most overdue; None also where nobody can be asked for now."""
         try:
-            now = self.now()
-            found = [(due_at(record), record) for record in await self.catalogue.sources()]
-            due = sorted((at, record.name) for at, record in found if at is not None and at <= now)
-            for at, name in due:
-                if await self._is_ours(name, at, now):
-                    return name
+            if not await self._holds():
+                return None
+            now, records = self.now(), await self.library.records()
         except (RetrievalUnavailable, StoreUnavailable, Misconfigured):  # the doctor says so
             return None
-        return None
+        due = [(at, record.name) for record in records if (at := due_at(record)) is not None and at <= now]
+        return min(due)[1] if due else None
 
-    async def _is_ours(self, name: str, at: datetime, now: datetime) -> bool:
-        """Return whether nobody else has begun with it since it became due, or within the last hour."""
-        attempt = int((now - at).total_seconds() // TAKEN_OVER)
-        return await self.dedup.changed(f"sync/{name}", f"{at.isoformat()} {attempt}")
-
-    async def read(self, name: str) -> None:
-        """Read a source to its end, and tell how that failed, if it did."""
+    async def read(self, name: str) -> bool:
+        """Read a source to its end; return False where that failed, which is told and written down."""
+        begun, problem = self.now(), ""
         try:
             async with asyncio.timeout(self.longest):
                 problem = BROKEN if await self._ended(name) else ""
@@ -86,27 +90,32 @@ class Syncing:
         except OSError:  # no process can be started
             problem = BROKEN
         if problem:
-            self.observer(SourceFailed(name, await self._told(name) or problem))
+            with suppress(RetrievalUnavailable, Misconfigured, InvalidInput):  # there may be no such source any more
+                problem = await self.library.note_failure(name, problem, since=begun)
+            self.observer(SourceFailed(name, problem))
+        return not problem
+
+    async def _holds(self) -> bool:
+        """Return whether it is this process that reads, for the time of the lease. Raises `StoreUnavailable`."""
+        return await self.dedup.hold(HELD, self.holder, seconds=LEASE)
 
     async def _ended(self, name: str) -> int:
-        """Return the code of the command, which does not outlive this."""
+        """Return the code of the command, which does not outlive this, or its lease: then another process goes on."""
         process = await asyncio.create_subprocess_exec(
             *self.command, "--", name, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
         )
         try:
-            return await process.wait()
+            while True:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self.looking):
+                        return await process.wait()
+                with suppress(StoreUnavailable):  # without which nobody else can take over either
+                    if not await self._holds():
+                        return 0
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-
-    async def _told(self, name: str) -> str:
-        """Return what the command wrote down."""
-        try:
-            records = await self.catalogue.sources()
-        except (RetrievalUnavailable, Misconfigured):
-            return ""
-        return next((record.last.problem for record in records if record.name == name and record.last), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,14 @@ class RedisDedup:
         with translated():
             await self.client.delete(f"footnote:memo:{key}")
 
+    async def hold(self, key: str, holder: str, *, seconds: float) -> bool:
+        """Set it where nobody has, or have it end later; if it ends between the two steps, it is not held."""
+        key, life = f"footnote:memo:{key}", timedelta(seconds=seconds)
+        with translated():
+            if await self.client.set(key, holder, px=life, nx=True):
+                return True
+            return await self.client.get(key) == holder.encode() and bool(await self.client.pexpire(key, life))
+
 
 class RedisChannelCursor:
     """Keeps when each channel was heard last: one sorted set for each platform."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from core.documents.ingest import Ingestion, PageDone, Step, Summary
-from core.errors import InvalidInput, Misconfigured, SourceUnavailable
+from core.errors import EmbeddingUnavailable, InvalidInput, Misconfigured, SourceUnavailable
 from core.messages.wording import listed
 from core.model import Origin, SourceRecord, SyncReport, Unreadable
 from core.ports import DocumentSource, PassageIndex
@@ -70,9 +70,9 @@ class Library:
     async def sync(self, name: str) -> AsyncGenerator[Step]:
         """Bring a source up to date; yield each page as it is done, then the summary.
 
-        Raises `InvalidInput` where nothing is at its place any more, or nobody knows where that is, and
-        `SourceUnavailable` where it does not answer; both are written down, and nothing is removed. Raises
-        `RetrievalUnavailable` and `EmbeddingUnavailable` too.
+        Raises `InvalidInput` where nothing is at its place any more, or nobody knows where that is,
+        `SourceUnavailable` where it does not answer, and `EmbeddingUnavailable`; all are written down, and nothing is
+        removed. Raises `RetrievalUnavailable` too.
         """
         known = await self.find(name)
         if known.origin is None:
@@ -95,9 +95,20 @@ class Library:
                     elif isinstance(step, PageDone) and step.passages:
                         await self._check(name)
                     yield step
-        except (InvalidInput, SourceUnavailable, Misconfigured) as error:
+        except (InvalidInput, SourceUnavailable, Misconfigured, EmbeddingUnavailable) as error:
             await self._note(known, self._failed(known, str(error)))
             raise
+
+    async def note_failure(self, name: str, problem: str, *, since: datetime) -> str:
+        """Write down why a source could not be read, unless more is known *since* then; return what is written.
+
+        Raises `InvalidInput` where there is none of that name, and `RetrievalUnavailable`.
+        """
+        known = await self.find(name)
+        if known.last is not None and known.last.problem and known.last.tried_at >= since:
+            return known.last.problem
+        await self._note(known, self._failed(known, problem))
+        return problem
 
     async def _note(self, known: SourceRecord, report: SyncReport) -> None:
         """Write a report, unless there is no such source: because it was never read, or was just removed."""

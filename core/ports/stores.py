@@ -276,7 +276,11 @@ class Dedup(Protocol):
         ...
 
     async def forget(self, key: str) -> None:
-        """Take a note back, as what it speaks of could not be done after all."""
+        """Take a note back, as what it speaks of could not be done after all; or let go of a key that is held."""
+        ...
+
+    async def hold(self, key: str, holder: str, *, seconds: float) -> bool:
+        """Have *key* for so many seconds from now on; False, and no change, while another *holder* has it."""
         ...
 
 

@@ -69,6 +69,20 @@ async def test_of_several_at_once_one_hears_yes(dedup: Dedup) -> None:
     assert sorted(heard) == [False] * 9 + [True]
 
 
+async def test_one_of_several_holds_a_key(dedup: Dedup) -> None:
+    """Until the end of the time that it said last, or until it lets go; other keys are free."""
+    held = await asyncio.gather(*(dedup.hold("sync", name, seconds=60) for name in "abcd"))
+    holder, other = "abcd"[held.index(True)], "abcd"[held.index(False)]
+    again = [await dedup.hold("sync", name, seconds=0.05) for name in (other, holder)]
+    elsewhere = await dedup.hold("moving", other, seconds=60)
+    await asyncio.sleep(0.1)
+    over = [await dedup.hold("sync", name, seconds=60) for name in (other, holder)]
+    await dedup.forget("sync")
+
+    assert (sorted(held), again, elsewhere, over) == ([False] * 3 + [True], [False, True], True, [True, False])
+    assert await dedup.hold("sync", holder, seconds=60)
+
+
 async def test_keys_and_values_may_hold_any_characters(dedup: Dedup) -> None:
     """Braces, blanks, line breaks and other scripts."""
     words = ["{a}", "{b}", "a b", "\n", "نص 🤖"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 
 from core.errors import StoreUnavailable
 
@@ -13,9 +15,11 @@ class MemoryDedup:
     Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone, and `hangs` to make none end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.fails = self.hangs = False
         self.notes: dict[str, str] = {}
+        self._clock = clock
+        self._holds: dict[str, tuple[str, float]] = {}
 
     async def changed(self, key: str, value: str, *, person: str = "") -> bool:
         """Note the value."""
@@ -28,6 +32,16 @@ class MemoryDedup:
         """Take the note back."""
         await self._check()
         self.notes.pop(key, None)
+        self._holds.pop(key, None)
+
+    async def hold(self, key: str, holder: str, *, seconds: float) -> bool:
+        """Hold it, unless another does."""
+        await self._check()
+        held_by, until = self._holds.get(key, (holder, 0.0))
+        if held_by != holder and self._clock() < until:
+            return False
+        self._holds[key] = holder, self._clock() + seconds
+        return True
 
     async def _check(self) -> None:
         if self.hangs:

@@ -5,25 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.commands.sources import seconds_in, spoken
-from bot.sync import AGAIN, BROKEN, NEVER, STOPPED, TAKEN_OVER, SourceAlerts, Syncing, due_at
+from bot.sync import BROKEN, LEASE, NEVER, STOPPED, SourceAlerts, Syncing, due_at
+from core.documents.ingest import Ingestion
+from core.documents.library import Library
 from core.errors import InvalidInput, ShutOut
 from core.events import Event, SourceFailed
 from core.messages import source_alert
 from core.model import Audience, Origin, SourceKind, SourceRecord, SyncReport, WorkspaceRef
+from core.ports import DocumentSource
 from tests.builders import NOON
 from tests.fakes.communities import MemoryCommunities
 from tests.fakes.dedup import MemoryDedup
+from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
 from tests.fakes.surface import RecordingSurface
 from tests.waiting import cancelled, wait_until
 
-HOUR = 3_600
+HOUR, QUARTER = 3_600, 900
 
 
 def record(name: str, *, every: int = HOUR, age: int | None = None, problem: str = "") -> SourceRecord:
@@ -39,7 +44,7 @@ def record(name: str, *, every: int = HOUR, age: int | None = None, problem: str
         (record("a", every=0, age=10), None),
         (record("a"), NEVER),
         (record("a", age=0), NOON + timedelta(seconds=HOUR)),
-        (record("a", age=0, problem="It is down."), NOON + timedelta(seconds=AGAIN)),
+        (record("a", age=0, problem="It is down."), NOON + timedelta(seconds=QUARTER)),
         (record("a", every=600, age=0, problem="It is down."), NOON + timedelta(seconds=600)),
     ],
 )
@@ -67,35 +72,82 @@ async def shelf(*records: SourceRecord) -> MemoryIndex:
     return index
 
 
+def library(index: MemoryIndex, now: Callable[[], datetime] = lambda: NOON) -> Library:
+    """All of them, which are read elsewhere."""
+
+    def opened(name: str, _: Origin) -> DocumentSource:
+        raise AssertionError(name)
+
+    return Library(index, Ingestion(index, HashEmbedder()), opened, now)
+
+
+def syncing(index: MemoryIndex, dedup: MemoryDedup, *command: str) -> Syncing:
+    """Somebody who looks at noon, and again soon."""
+    return Syncing(library(index), dedup, lambda _: None, command, now=lambda: NOON, looking=0.05)
+
+
 @pytest.mark.promise("syncs-by-itself")
 async def test_one_process_reads_what_is_due() -> None:
-    """The most overdue first; another process takes the next, and that of one that died after an hour."""
-    index, dedup, watch = (
-        await shelf(record("new", age=HOUR), record("old", age=2 * HOUR), record("b", age=1)),
-        MemoryDedup(),
-        Watch(),
-    )
-    here, there = (Syncing(index, dedup, lambda _: None, now=watch) for _ in range(2))
+    """The most overdue first; another process does nothing until that one has died, and then goes on."""
+    index, seconds = await shelf(record("new", age=HOUR), record("old", age=2 * HOUR), record("b", age=1)), [0.0]
+    dedup = MemoryDedup(lambda: seconds[0])
+    here, there = (syncing(index, dedup) for _ in range(2))
 
-    assert [await one.due() for one in (here, there, here, there)] == ["old", "new", None, None]
-    watch.now += timedelta(seconds=TAKEN_OVER)
-    assert [await one.due() for one in (there, here, here)] == ["old", "new", "b"]
-    await index.record(record("old", age=-TAKEN_OVER))
-    watch.now += timedelta(seconds=TAKEN_OVER)
-    assert [await here.due() for _ in range(4)] == ["new", "b", "old", None]
+    assert [await one.due() for one in (here, there, here)] == ["old", None, "old"]
+    await index.record(record("old", age=0))
+    seconds[0] = LEASE - 1
+    assert [await one.due() for one in (there, here)] == [None, "new"]
+    seconds[0] += LEASE
+    assert [await one.due() for one in (there, here)] == ["new", None]
+    await index.record(record("new", age=0))
+    assert [await one.due() for one in (there, here)] == [None, None]
 
 
 async def test_nothing_is_read_where_nobody_can_be_asked() -> None:
-    """The index, or the store in which it is noted who reads what."""
+    """The index, or the store in which it is noted who reads."""
     index, dedup = await shelf(record("a")), MemoryDedup()
-    syncing = Syncing(index, dedup, lambda _: None)
+    one = syncing(index, dedup)
     dedup.fails = True
-    found = [await syncing.due()]
+    found = [await one.due()]
     dedup.fails, index.fails = False, True
-    found.append(await syncing.due())
+    found.append(await one.due())
     index.fails = False
 
-    assert [*found, await syncing.due()] == [None, None, "a"]
+    assert [*found, await one.due()] == [None, None, "a"]
+
+
+async def test_whoever_stops_lets_another_process_read_at_once() -> None:
+    """Nobody waits for the end of the lease; one that does not have it takes it from nobody."""
+    index, dedup = await shelf(record("a", age=1)), MemoryDedup()
+    first, second = (syncing(index, dedup) for _ in range(2))
+    held: list[bool] = []
+    for one in (first, second):
+        running = asyncio.create_task(one.run())
+        await asyncio.sleep(0)
+        held.append(await dedup.hold("sync", "another", seconds=LEASE))
+        await cancelled(running)
+        held.append(await dedup.hold("sync", "another", seconds=LEASE))
+    held.append(await dedup.hold("sync", second.holder, seconds=LEASE))
+
+    assert held == [False, True, True, True, False]
+
+
+async def test_whoever_lost_the_lease_stops_reading(tmp_path: Path) -> None:
+    """Another process reads on; while the store is away nobody can, and nothing stops."""
+    index, dedup, file = await shelf(record("a")), MemoryDedup(), tmp_path / "pid"
+    one = syncing(index, dedup, *staying(file))
+    assert await one.due() == "a"
+    reading = asyncio.create_task(one.read("a"))
+    await wait_until(lambda: bool(words(file)), what="the command")
+    dedup.fails = True
+    await asyncio.sleep(4 * one.looking)
+    assert is_there(words(file))
+    dedup.fails = False
+    await dedup.forget("sync")
+    await dedup.hold("sync", "another", seconds=LEASE)
+
+    assert await reading
+    assert (is_there(words(file)), await one.due()) == (False, None)
 
 
 def doing(program: str) -> tuple[str, ...]:
@@ -103,47 +155,54 @@ def doing(program: str) -> tuple[str, ...]:
     return (sys.executable, "-c", program)
 
 
+def staying(file: Path) -> tuple[str, ...]:
+    """A command that says where it runs, and does not end."""
+    return doing(f"import os, time; open({str(file)!r}, 'w').write(str(os.getpid())); time.sleep(60)")
+
+
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("command", "problem"),
     [
-        ("import sys; sys.exit(0)", []),
-        ("import sys; sys.exit(2)", [SourceFailed("a", "It is down.")]),
-        ("import time; time.sleep(60)", [SourceFailed("a", "It is down.")]),
+        (doing("import sys; sys.exit(0)"), ""),
+        (doing("import sys; sys.exit(2)"), BROKEN),
+        (doing("import time; time.sleep(60)"), STOPPED),
+        (("/nowhere",), BROKEN),
     ],
 )
-async def test_what_could_not_be_read_is_told_with_what_was_written_down(program: str, told: list[Event]) -> None:
-    """Also where it takes too long, which ends it."""
+async def test_what_ends_without_a_word_is_told_and_written_down(command: tuple[str, ...], problem: str) -> None:
+    """So it is tried again after a while and no sooner, and the list of sources shows it; what failed before is old."""
     events: list[Event] = []
-    index = await shelf(record("a", age=1, problem="It is down."))
+    before = record("a", age=HOUR, problem="It is down.")
+    index, watch = await shelf(before), Watch()
+    one = Syncing(library(index, watch), MemoryDedup(), events.append, command, now=watch, longest=1.0)
 
-    await Syncing(index, MemoryDedup(), events.append, doing(program), longest=1.0).read("a")
+    assert await one.read("a") is not bool(problem)
 
-    assert events == told
+    [known] = await index.sources()
+    assert events == [SourceFailed("a", each) for each in [problem] if each]
+    assert known == (record("a", age=0, problem=problem) if problem else before)
+    assert (await one.due() is None) is bool(problem)
 
 
-@pytest.mark.parametrize(
-    ("command", "reason"), [(("/nowhere",), BROKEN), (doing("import time; time.sleep(60)"), STOPPED)]
-)
-async def test_what_ends_without_a_word_is_told_too(command: tuple[str, ...], reason: str) -> None:
-    """Where there is no such command, and where nothing was written down."""
+async def test_what_the_command_wrote_down_is_told() -> None:
+    """Rather than how it ended, and also of a source that is gone."""
     events: list[Event] = []
+    index = await shelf(record("a", age=0, problem="It is down."))
+    one = Syncing(library(index), MemoryDedup(), events.append, doing("import sys; sys.exit(2)"), now=lambda: NOON)
 
-    await Syncing(await shelf(record("a", age=1)), MemoryDedup(), events.append, command, longest=0.3).read("a")
-
-    assert events == [SourceFailed("a", reason)]
+    assert not any([await one.read(name) for name in ("a", "gone")])
+    assert events == [SourceFailed("a", "It is down."), SourceFailed("gone", BROKEN)]
 
 
 async def test_reading_ends_with_the_bot(tmp_path: Path) -> None:
     """Nothing goes on behind its back."""
-    program = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-    running = asyncio.create_task(
-        Syncing(await shelf(record("a")), MemoryDedup(), lambda _: None, doing(program), looking=0.01).run()
-    )
-    await wait_until(lambda: bool(words(tmp_path / "pid")), what="the command")
-    assert is_there(words(tmp_path / "pid"))
+    file = tmp_path / "pid"
+    running = asyncio.create_task(syncing(await shelf(record("a")), MemoryDedup(), *staying(file)).run())
+    await wait_until(lambda: bool(words(file)), what="the command")
+    assert is_there(words(file))
     await cancelled(running)
 
-    assert not is_there(words(tmp_path / "pid"))
+    assert not is_there(words(file))
 
 
 def words(path: Path) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from core.documents.ingest import Ingestion, PageDone, Step, Summary
 from core.documents.library import LONGEST_REASON, NOTHING_READ, SHOWN_FAILURES, Library
-from core.errors import InvalidInput, SourceUnavailable
+from core.errors import EmbeddingUnavailable, InvalidInput, SourceUnavailable
 from core.model import Audience, Document, LeftOut, Origin, SourceKind, SourceRecord, SyncReport, Unreadable
 from core.ports import NOTHING_SEEN, DocumentSource, Found
 from tests.builders import NOON
@@ -136,6 +136,22 @@ async def test_a_place_that_never_was_there_is_no_source(library: Library, place
         await read(library)
 
     assert await library.records() == []
+
+
+async def test_that_nothing_can_be_embedded_is_written_down(index: MemoryIndex, place: Place) -> None:
+    """As a place that does not answer is, so that whoever looks at the sources sees it."""
+    embedder = HashEmbedder()
+    library = Library(index, Ingestion(index, embedder), place, lambda: NOON)
+    await read(library)
+    embedder.fails = True
+    place.found = (page("a", "New."),)
+
+    with pytest.raises(EmbeddingUnavailable) as raised:
+        await read(library)
+
+    last = (await library.find("docs")).last
+    assert last is not None
+    assert (last.problem, last.pages) == (str(raised.value), 2)
 
 
 async def test_reading_a_folder_again_keeps_how_often_it_is_read(library: Library, index: MemoryIndex) -> None:
