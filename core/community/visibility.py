@@ -75,14 +75,14 @@ class Visibility:
     async def of(self, asker: Asker, known: Communities | None = None, waiting: Waiting | None = None) -> Visible:
         """Return what somebody may be answered from, by the communities that are *known* or else looked up.
 
-        It takes of the time for searching that a question has whose asker is *waiting*.
-        Raises `Unavailable`, which is `RetrievalUnavailable` where the index does not say, or `ShutOut`.
+        It takes of the time for searching that a question has whose asker is *waiting*, so that they hear soon where
+        platform or index do not say. Raises `Unavailable`, which is `RetrievalUnavailable` then, or `ShutOut`.
         """
-        communities = known or await self.communities.load()
-        readership = await self._readership(asker, communities)
+        communities, time = known or await self.communities.load(), (waiting or Waiting()).search()
+        async with time.take(Awaited.SEARCH):
+            readership, records = await self._readership(asker, communities), await self._records()
         is_opened = readership.has_strangers and await self._is_opened(asker)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
-        records = await self._records(waiting)
         visible = Visible(
             sources=readable(records, readers, communities.first),
             is_member=bool(readers),
@@ -96,7 +96,8 @@ class Visibility:
     async def seen(self, communities: Collection[WorkspaceRef], known: Communities) -> Mapping[str, SourceNames]:
         """Return what the members of each of these see; None where the index does not say."""
         try:
-            records = await self._records()
+            async with Waiting().search().take(Awaited.SEARCH):
+                records = await self._records()
         except RetrievalUnavailable:
             return {str(each): None for each in communities}
         return {str(each): readable(records, [each], known.first) for each in communities}
@@ -114,9 +115,8 @@ class Visibility:
             return policy.fault is None and asker.channel in policy.open_channels
         return False
 
-    async def _records(self, waiting: Waiting | None = None) -> Collection[SourceRecord]:
+    async def _records(self) -> Collection[SourceRecord]:
         try:
-            async with (waiting or Waiting()).search().take(Awaited.SEARCH):
-                return await self.catalogue.sources()
+            return await self.catalogue.sources()
         except Misconfigured as error:  # whoever asks cannot fix the settings
             raise RetrievalUnavailable(str(error)) from error

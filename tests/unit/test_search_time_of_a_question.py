@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -22,11 +22,13 @@ from core.model import (
     IndexQuery,
     Outline,
     Passage,
+    Readership,
     Scope,
     SourceRecord,
     Status,
     Vector,
     Waiting,
+    WorkspaceRef,
 )
 from core.model.answer import FREE, LONGEST_SEARCH
 from core.ports import Reranker
@@ -36,6 +38,7 @@ from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.communities import MemoryCommunities
 from tests.fakes.embedder import HashEmbedder
+from tests.fakes.membership import MemoryMembership
 from tests.fakes.moderation import MemoryPolicies
 from tests.unit.documents.test_retrieval import A, B, ScriptedIndex
 from tests.unit.test_attention import ASKED
@@ -176,6 +179,31 @@ def test_what_was_looked_up_before_the_answer_counts_too() -> None:
         return last
 
     assert virtual_time.run(ask()).text == UNAVAILABLE
+
+
+class SlowMembership(MemoryMembership):
+    """Never says who reads."""
+
+    async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
+        """Wait for ever."""
+        await asyncio.sleep(FOR_EVER)
+        raise NotImplementedError
+
+
+@pytest.mark.promise("search-ends")
+def test_a_platform_that_does_not_say_who_reads_is_waited_for_as_long() -> None:
+    """Whoever asks hears no words while that is looked up."""
+    home = ASKED.asker.home
+    visibility = Visibility(
+        Slow(), MemoryCommunities(home), MemoryPolicies(), memberships={home.platform: SlowMembership()}
+    )
+
+    async def look() -> float:
+        with pytest.raises(RetrievalUnavailable):
+            await visibility.of(ASKED.asker)
+        return asyncio.get_running_loop().time()
+
+    assert virtual_time.run(look()) == pytest.approx(LONGEST_SEARCH)
 
 
 @pytest.mark.promise("search-ends")
