@@ -21,10 +21,10 @@ from typing import Any
 from bench.corpora import need
 from bench.report import Row, at_least, at_most, print_rows, shown
 from core.answering.citations import Sources
-from core.answering.claims import Evidence, Statement
+from core.answering.claims import SAID, Evidence, Statement
 from core.answering.deeds import deeds
 from core.answering.markup import read
-from core.answering.verdict import weighed
+from core.answering.verdict import is_founded, weighed
 from core.documents.excerpt import sentences
 
 SETS = Path(__file__).resolve().parents[1] / "tests" / "evaluation"
@@ -150,9 +150,9 @@ def _judge_right(case: Case, count: Count) -> None:
         for one in numbers:
             count.add("moved", is_so=evidence.place(said, one, known) != one)
     blocks = read(_MARK.sub("", case.answer), Sources())
-    is_founded, missing = weighed(blocks, evidence)
-    count.add("warned", is_so=bool(missing))
-    count.add("refused", is_so=not is_founded)
+    said = weighed(blocks, evidence)
+    count.add("warned", is_so=any(each.support < SAID for each in said))
+    count.add("refused", is_so=not is_founded(said))
 
 
 def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
@@ -168,7 +168,7 @@ def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
 def _judge_strange(case: Case, count: Count, where: str, passages: Sequence[str]) -> None:
     evidence, known = case.evidence(passages), range(1, len(passages) + 1)
     blocks = read(_MARK.sub("", case.answer), Sources())
-    count.add(f"refused, {where}", is_so=not weighed(blocks, evidence)[0])
+    count.add(f"refused, {where}", is_so=not is_founded(weighed(blocks, evidence)))
     for said, numbers in case.claims():
         count.add(where, is_so=evidence.place(said, numbers[0], known) is None)
 

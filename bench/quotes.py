@@ -18,7 +18,7 @@ from pathlib import Path
 from adapters.extractive import ExtractiveModel
 from bench.corpora import course, indexed, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows, shown
-from bot.commands.evaluate import Result, evaluate, read_cases
+from bot.evaluation.cases import Result, evaluate, read_cases
 from core.answering.agent import Agent
 from core.documents.retrieval import HybridRetriever
 from core.messages import QUOTES_ONLY

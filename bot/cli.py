@@ -140,11 +140,26 @@ def chat(
 def evaluate(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case per line.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page with plots too.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="RUN", help="Compare with an earlier report that --json printed."),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option("--margin", min=0, help="By how much a measure may be worse before the exit code is 1.")
+    ] = 0.05,
+    make: Annotated[
+        int, typer.Option("--make", metavar="NUMBER", min=0, help="Draft so many cases into CASES, and ask nothing.")
+    ] = 0,
 ) -> int:
     """Run test questions and print how good the answers are."""
-    from bot.commands.evaluate import evaluate_cases
+    from bot.commands.evaluate import Reporting, draft_cases, evaluate_cases
 
-    return evaluate_cases(cases, as_json=as_json)
+    if make:
+        return draft_cases(cases, make)
+    return evaluate_cases(cases, Reporting(as_json, html, against, margin))
 
 
 @app.command()

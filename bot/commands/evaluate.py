@@ -1,192 +1,145 @@
-"""`footnote evaluate`: test questions with what is expected of their answers, and a table of how the answers do."""
+"""`footnote evaluate`: test questions with what is expected of their answers, and a report of how the answers do."""
 
 from __future__ import annotations
 
-import json
-import re
 import secrets
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, TypeAlias
 
-from pydantic import ValidationError
-
-from bot.commands.ask import AskOptions, check_scope
+from bot.commands.ask import AskOptions, check_scope, thread_ref
 from bot.commands.session import Session, session
+from bot.evaluation.cases import Case, Result, evaluate, read_cases
+from bot.evaluation.measures import NDCG_AT
+from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of
 from bot.outcome import OK
+from core.answering.context import earlier_questions, stands_alone
 from core.errors import InvalidInput
-from core.model import Answer, Conversation, Scope, Status, Turn, Usage, Value
+from core.model import EVERYTHING, Answer, Conversation, MessageRef, Scope, Turn, Usage
 
-Kind: TypeAlias = Literal["single_topic", "across_modules", "follow_up", "out_of_scope", "not_in_documents"]
-_WHOLE = re.compile(
-    r"^[ \t]*(`{3,}|~{3,}).*?^[ \t]*\1[ \t]*$|^[ \t]*\|[^\n]*$", re.MULTILINE | re.DOTALL
-)  # tables and code
-_MARKUP = re.compile(r"[*_`\\]|\[\d+\]")
-Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answer]]
-"""Asks several questions one after the other in one conversation, and returns the answer to the last."""
+WORSE = 1  # the code, where a measure is worse than in an earlier run
 
 
-class Case(Value):
-    """One test question; `before` are the questions of the same conversation that come first.
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """How an evaluation is told: as JSON, as a page in a file, and beside an earlier report."""
 
-    `chapters` all have to be cited; `at_least_chapters` says how many different ones, whichever they are.
-    Who has to abstain cites nothing, unless the case says otherwise. Of each entry of `must_contain` one has to be
-    said; `most_characters` counts neither tables nor code, and 0 is no limit.
+    as_json: bool = False
+    html: Path | None = None
+    against: Path | None = None
+    margin: float = 0.05
+
+
+def evaluate_cases(path: Path, telling: Reporting) -> int:
+    """Ask every case and print the report; the code is 0 also where answers fall short, since that is the report.
+
+    It is 1 where a measure is worse than that of an earlier run by more than the margin.
     """
-
-    id: str
-    kind: Kind
-    question: str
-    before: tuple[str, ...] = ()
-    chapters: tuple[str, ...] = ()
-    at_least_chapters: int = 0
-    should_retrieve: bool = True
-    should_cite: bool | None = None
-    should_abstain: bool = False
-    must_contain: tuple[str | tuple[str, ...], ...] = ()
-    must_not_contain: tuple[str, ...] = ()
-    most_characters: int = 0
-
-
-class Result(Value):
-    """What became of a case: each check by name, and the answer for whoever wants to know why."""
-
-    case: Case
-    answer: Answer
-    checks: dict[str, bool]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check holds."""
-        return all(self.checks.values())
-
-
-def read_cases(lines: Iterable[str]) -> list[Case]:
-    """Read one JSON case a line; `InvalidInput` names the first line that is none."""
-    cases: list[Case] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            cases.append(Case.model_validate_json(line))
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "the line"
-            message = f"Line {number} of the cases cannot be used: {where}: {first['msg']}."
-            raise InvalidInput(message, field="cases") from error
-    if not cases:
-        raise InvalidInput("The file contains no cases. Write one JSON object per line.", field="cases")
-    return cases
-
-
-async def evaluate(cases: Iterable[Case], ask: Ask) -> AsyncIterator[Result]:
-    """Ask each case's questions and check the last answer."""
-    for case in cases:
-        answer = await ask([*case.before, case.question])
-        yield Result(case=case, answer=answer, checks=_checks(case, answer))
-
-
-def _checks(case: Case, answer: Answer) -> dict[str, bool]:
-    """Compare what was expected with what came."""
-    cited = {citation.chapter for citation in answer.citations}
-    should_cite = not case.should_abstain if case.should_cite is None else case.should_cite
-    checks = {
-        "retrieved": any(call.name == "search_documents" for call in answer.tool_calls) == case.should_retrieve,
-        "cited": bool(answer.citations) == should_cite,
-        "abstained": (answer.status is Status.NO_CONTEXT) == case.should_abstain,
-        "no_failure": not answer.is_failure,
-    }
-    if case.chapters or case.at_least_chapters:
-        checks["chapter"] = set(case.chapters) <= cited and len(cited) >= case.at_least_chapters
-    return {**checks, **_checks_of_text(case, answer.text)}
-
-
-def _checks_of_text(case: Case, text: str) -> dict[str, bool]:
-    """Look for what has to be said, and for what must not be; case, space, emphasis and marks do not matter."""
-    said = _plain(text)
-    checks: dict[str, bool] = {}
-    if case.must_contain:
-        wanted = [(each,) if isinstance(each, str) else each for each in case.must_contain]
-        checks["contains"] = all(any(_plain(one) in said for one in each) for each in wanted)
-    if case.must_not_contain:
-        checks["leaves_out"] = not any(_plain(each) in said for each in case.must_not_contain)
-    if case.most_characters:
-        checks["is_short"] = len(_plain(_WHOLE.sub("", text))) <= case.most_characters
-    return checks
-
-
-def _plain(text: str) -> str:
-    return " ".join(_MARKUP.sub("", text).split()).casefold()
-
-
-def evaluate_cases(path: Path, *, as_json: bool) -> int:
-    """Ask every case and print the report; the code is 0 also where answers fall short, since that is the report."""
     try:
         with path.open(encoding="utf-8") as lines:  # unlike splitlines(), it leaves a U+2028 inside of a text alone
             cases = read_cases(lines)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The cases in {path} cannot be read. Check the path.", field="cases") from error
+    if telling.against is not None:
+        EvaluationRun.of(()).against(telling.against, telling.margin)  # before anybody waits for answers
     with session("footnote evaluate") as opened:
-        results = opened.run(_evaluate(opened, cases))
-    if as_json:
-        sys.stdout.write(json.dumps(_report(results), ensure_ascii=False) + "\n")
+        run = EvaluationRun.of(opened.run(_evaluate(opened, cases)))
+    comparison = run.against(telling.against, telling.margin) if telling.against is not None else None
+    if telling.html is not None:
+        from bot.evaluation.page import page
+
+        _write(telling.html, page(run, comparison))
+    if telling.as_json:
+        sys.stdout.write(run.as_json(comparison) + "\n")
     else:
-        _print(results)
+        _print(run, comparison)
+    return WORSE if comparison is not None and comparison.worse else OK
+
+
+def draft_cases(path: Path, most: int) -> int:
+    """Write so many cases to begin with into a new file. Raises `InvalidInput` if it is there already."""
+    from bot.evaluation.drafts import drafts, passages
+
+    if path.exists():
+        raise InvalidInput(f"{path} is there already. Name a new file.", field="cases")
+
+    async def draft(opened: Session) -> list[Case]:
+        check_scope(await opened.app.index.outline(), Scope())
+        model = opened.app.agent.model if opened.settings.has_chat_model else None
+        return [case async for case in drafts(await passages(opened.app.agent.retriever, most), model)]
+
+    with session("footnote evaluate") as opened:
+        cases = opened.run(draft(opened))
+    lines = (case.model_dump_json(exclude_defaults=True) for case in cases)
+    _write(path, "".join(f"{line}\n" for line in lines))
+    how = cases[0].drafted if cases else ""
+    sys.stdout.write(f"{path} has {len(cases)} cases, drafted {how}. Read them, and change what nobody would ask.\n")
     return OK
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written. Check the path.", field="path") from error
 
 
 async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
     check_scope(await opened.app.index.outline(), Scope())
+    ask, find = partial(ask_in_turn, opened), partial(found_in_turn, opened)
+    from rich.console import Console
+    from rich.progress import Progress
 
-    return [result async for result in evaluate(cases, partial(ask_in_turn, opened))]
+    console, results = Console(stderr=True), list[Result]()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("Asking", total=len(cases))
+        async for result in evaluate(cases, ask, find):
+            results.append(result)
+            progress.advance(task)
+    return results
 
 
 async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
     """Ask several questions in one conversation that nobody keeps; return the last answer."""
-    thread = secrets.token_hex(8)
-    turns: tuple[Turn, ...] = ()
-    answers: list[Answer] = []
-    for text in questions:
+    thread, answers = secrets.token_hex(8), list[Answer]()
+    for number, text in enumerate(questions):
         question = AskOptions(text, thread=thread).question(opened.settings)
-        before = Conversation(thread=question.message.thread, turns=turns)
+        before = _conversation(questions[:number], [answer.text for answer in answers])
         answers.append(await opened.app.agent.answer(question, before))
-        turn = Turn(question_ref=question.message, question=text, answer=answers[-1].text, at=datetime.now(UTC))
-        turns = (*turns, turn)
     return answers[-1]
 
 
-def _report(results: Sequence[Result]) -> dict[str, object]:
-    return {
-        "passed": sum(result.passed for result in results),
-        "total": len(results),
-        "cases": [
-            {
-                "id": result.case.id,
-                "kind": result.case.kind,
-                "question": result.case.question,
-                "status": result.answer.status.value,
-                "passed": result.passed,
-                "checks": result.checks,
-                "cited": [citation.url for citation in result.answer.citations],
-                "usage": {**result.answer.usage.model_dump(), "cost": result.answer.cost},
-            }
-            for result in results
-        ],
-    }
+def _conversation(questions: Sequence[str], answers: Sequence[str] = ()) -> Conversation:
+    thread, now = thread_ref(secrets.token_hex(8)), datetime.now(UTC)
+    said = zip_longest(questions, answers, fillvalue="")
+    turns = (
+        Turn(question_ref=MessageRef(thread=thread, id=str(number)), question=question, answer=answer, at=now)
+        for number, (question, answer) in enumerate(said)
+    )
+    return Conversation(thread=thread, turns=tuple(turns))
 
 
-def _print(results: Sequence[Result]) -> None:
+async def found_in_turn(opened: Session, questions: Sequence[str]) -> Sequence[str]:
+    """Return the sections that a search finds for the last of several questions, best first."""
+    *before, text = questions
+    earlier = "" if stands_alone(text) else earlier_questions(_conversation(before))
+    found = await opened.app.agent.retriever.search(text, limit=NDCG_AT, scope=EVERYTHING, earlier=earlier)
+    return [hit.passage.source_url for hit in found.hits]
+
+
+def _print(run: EvaluationRun, comparison: Comparison | None) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    title = f"{sum(result.passed for result in results)} of {len(results)} cases passed"
-    table = Table("case", "kind", "question", "status", "cited", "not as expected", title=title)
-    for result in results:
+    table = Table("case", "kind", "question", "status", "cited", "not as expected")
+    table.title = f"{run.passed} of {len(run.results)} cases passed"
+    for result in run.results:
         chapters = Counter(citation.chapter for citation in result.answer.citations)
         wrong = ", ".join(name for name, held in result.checks.items() if not held)
         table.add_row(
@@ -197,9 +150,18 @@ def _print(results: Sequence[Result]) -> None:
             ", ".join(chapters),
             wrong or "-",
         )
-    Console().print(table)
-    if spent := _spent([result.answer for result in results]):
-        Console().print(spent, highlight=False)
+    console = Console()
+    console.print(table)
+    tables = [("Measures", measures_of(run))] + ([("Compared", differences(comparison))] if comparison else [])
+    for title, (head, *rows) in tables:
+        shown = Table(*head, title=title)
+        for row in rows:
+            shown.add_row(*row)
+        console.print(shown)
+    if spent := _spent([result.answer for result in run.results]):
+        console.print(spent, highlight=False)
+    if comparison is not None and comparison.worse:
+        console.print(f"Worse by more than {comparison.margin:.0%}: {', '.join(comparison.worse)}.", highlight=False)
 
 
 def _spent(answers: Sequence[Answer]) -> str:

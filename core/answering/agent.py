@@ -383,6 +383,7 @@ class Run:
             id=answer_id(question),
             text=verdict.text if verdict.blocks is None else MARKDOWN.write(verdict.blocks),
             blocks=verdict.blocks,
+            sentences=verdict.sentences,
             citations=verdict.citations,
             status=verdict.status,
             has_relevant_context=bool(verdict.citations) or has_grounds,

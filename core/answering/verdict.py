@@ -38,7 +38,17 @@ from core.messages import (
     storage,
     unread_files,
 )
-from core.model import Awaited, Citation, Drafted, MessageRef, PartialAnswer, Progress, Question, Status
+from core.model import (
+    Awaited,
+    CheckedSentence,
+    Citation,
+    Drafted,
+    MessageRef,
+    PartialAnswer,
+    Progress,
+    Question,
+    Status,
+)
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
 MOST_NOTES = 3  # footnotes behind one paragraph that had none
@@ -149,6 +159,7 @@ class Verdict:
     citations: tuple[Citation, ...] = ()
     nearest: tuple[Citation, ...] = ()
     blocks: tuple[Block, ...] | None = None
+    sentences: tuple[CheckedSentence, ...] = ()
 
 
 def stopped(draft: AnswerDraft) -> Verdict:
@@ -187,10 +198,11 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     if not citations and notes.sources.evidence.compares(draft.text):
         blocks = with_footnotes(blocks, notes)
         citations = cited(blocks, notes)
-    is_founded, missing = weighed(blocks, notes.sources.evidence) if citations else (False, [])
-    if is_founded:
+    said = weighed(blocks, notes.sources.evidence) if citations else ()
+    if citations and is_founded(said):
+        missing = [each.text for each in said if each.support < SAID]
         more = [Block(Paragraph((Emphasis(tuple(inert(not_in_sources(missing)))),)))] if missing else []
-        return _answered(blocks, citations, (*more, *_remarks(draft, search)))
+        return replace(_answered(blocks, citations, (*more, *_remarks(draft, search))), sentences=said)
     is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
     return Verdict(Status.FAILED, FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
 
@@ -244,12 +256,15 @@ def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ..
     return tuple(_noted(block, notes) if isinstance(block.leaf, Paragraph) else block for block in blocks)
 
 
-def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[bool, list[str]]:
-    """Return whether the passages hold at least half of what an answer says, and the sentences that none holds."""
-    said = [each for each in statements(blocks, evidence) if each.is_checkable]
-    shares = [evidence.held(each, enough=FOUNDED) for each in said]
-    missing = [each.text for each, share in zip(said, shares, strict=True) if share < SAID]
-    return sum(share >= FOUNDED for share in shares) * 2 >= len(said), missing
+def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[CheckedSentence, ...]:
+    """Return what an answer says, as far as it can be checked, and how much of it the passages hold together."""
+    said = (each for each in statements(blocks, evidence) if each.is_checkable)
+    return tuple(CheckedSentence(each.text, evidence.held(each, enough=FOUNDED)) for each in said)
+
+
+def is_founded(said: Sequence[CheckedSentence]) -> bool:
+    """Return whether the passages hold at least half of what an answer says."""
+    return sum(each.support >= FOUNDED for each in said) * 2 >= len(said)
 
 
 def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[Statement]:

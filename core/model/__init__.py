@@ -6,6 +6,7 @@ from core.model.answer import (
     Answer,
     Awaited,
     ChatMessage,
+    CheckedSentence,
     Citation,
     Drafted,
     ModelTurn,

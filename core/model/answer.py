@@ -137,10 +137,19 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """A sentence of an answer, and the share of its words that passages hold; 0 where a number or a name is missing."""
+
+    text: str
+    support: float
+
+
 class Answer(Value):
     """The end of every run: Markdown with `[n]`, and the footnotes that the numbers stand for.
 
-    `blocks` is its tree, where the answer was just written; one that is stored is read from its text.
+    `blocks` is its tree, where the answer was just written, and `sentences` those that were held against the passages;
+    one that is stored is read from its text.
     `usage` counts the tokens of all turns of the model; `cost` is their price where prices are known. The time of the
     first tokens, of all turns, is part of that of the generation; that of posting is what came after all of it.
     """
@@ -148,6 +157,7 @@ class Answer(Value):
     id: str
     text: str
     blocks: SkipValidation[tuple[Block, ...] | None] = Field(default=None, exclude=True, repr=False)
+    sentences: SkipValidation[tuple[CheckedSentence, ...]] = Field(default=(), exclude=True, repr=False)
     citations: tuple[Citation, ...] = ()
     status: Status
     has_relevant_context: bool = False

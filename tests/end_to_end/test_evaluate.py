@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from tests.fixtures.commands import Footnote
 
@@ -50,3 +51,57 @@ def test_cases_that_cannot_be_read_are_told_in_words(footnote: Footnote, tmp_pat
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == f"The cases in {tmp_path / 'none.jsonl'} cannot be read. Check the path.\n"
+
+
+def test_the_report_as_a_page_loads_nothing_and_shows_every_case(footnote: Footnote, tmp_path: Path) -> None:
+    """What was asked and answered is text there, whatever it looks like."""
+    hostile = {**CASE, "id": "<script>", "question": "What do <b>penguins</b> eat?", "must_contain": ["<img src=x>"]}
+    path, page = tmp_path / "cases.jsonl", tmp_path / "report.html"
+    path.write_text(
+        f"{json.dumps({**CASE, 'pages': ['birds/penguins#food']})}\n{json.dumps(hostile)}\n", encoding="utf-8"
+    )
+
+    ended = footnote("evaluate", str(path), "--html", str(page))
+
+    tree = LexborHTMLParser(page.read_text(encoding="utf-8"))
+    cases = {each.text(): "open" in each.parent.attributes for each in tree.css("summary") if each.parent}
+    assert (ended.code, [each.text() for each in tree.css("h1")]) == (0, ["1 of 2 cases passed"])
+    assert cases == {
+        "✓ food: What do penguins\u2028eat?": False,
+        "✗ <script>: What do <b>penguins</b> eat?": True,
+    }
+    assert tree.css("script, img, link, iframe, [src], [href]") == []
+    assert {"recall@5", "acceptable"} <= {each.text() for each in tree.css("svg text")}
+
+
+def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Path) -> None:
+    """The code is 1 where it is worse by more than the margin, and says which measures are."""
+    path, before = tmp_path / "cases.jsonl", tmp_path / "before.json"
+    path.write_text(json.dumps(CASE), encoding="utf-8")
+    before.write_text(footnote("evaluate", str(path), "--json").out, encoding="utf-8")
+    path.write_text(json.dumps({**CASE, "must_contain": ["plutonium"]}), encoding="utf-8")
+
+    worse = footnote("evaluate", str(path), "--json", "--against", str(before), "--margin", "0.5")
+    allowed = footnote("evaluate", str(path), "--against", str(before), "--margin", "1000")
+    none = footnote("evaluate", str(path), "--against", str(path))
+
+    against = json.loads(worse.out)["against"]
+    assert (worse.code, allowed.code, none.code) == (1, 0, 2)
+    assert "acceptable" in against["worse"]
+    assert against["differences"]["acceptable"]["change"]["mean"] == -1.0
+    assert none.err == f"{path} is not a report of `footnote evaluate --json`. Check the path, or make one anew.\n"
+
+
+def test_cases_to_begin_with_come_from_headings(footnote: Footnote, tmp_path: Path) -> None:
+    """They say so, can be asked at once, and nothing is overwritten."""
+    path = tmp_path / "cases.jsonl"
+
+    drafted = footnote("evaluate", str(path), "--make", "3")
+    again = footnote("evaluate", str(path), "--make", "3")
+    report = json.loads(footnote("evaluate", str(path), "--json").out)
+
+    cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert (drafted.code, again.code) == (0, 2)
+    assert [case["drafted"] for case in cases] == ["from headings"] * 3
+    assert report["total"] == 3
+    assert drafted.out == f"{path} has 3 cases, drafted from headings. Read them, and change what nobody would ask.\n"

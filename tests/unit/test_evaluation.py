@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.commands.evaluate import Case, Result, evaluate, read_cases
+from bot.evaluation.cases import Case, Result, evaluate, read_cases
 from core.errors import InvalidInput
 from core.model import Answer, Citation, Status, ToolRecord
 
@@ -16,7 +16,8 @@ LINE = '{"id": "1", "kind": "single_topic", "question": "What is a robot?"}'
 
 def cited(chapter: str, number: int = 1) -> Citation:
     """A footnote in a chapter."""
-    return Citation(number=number, chapter=chapter, section="", title="T", url="u", relevance_score=0.9)
+    url = f"https://docs.example/guide/{chapter}#top"
+    return Citation(number=number, chapter=chapter, section="", title="T", url=url, relevance_score=0.9)
 
 
 def answered(*chapters: str) -> Answer:
@@ -47,8 +48,12 @@ async def results(one: Case, answer: Answer) -> list[Result]:
     ("one", "answer", "failing"),
     [
         (case(), answered("a"), []),
-        (case(), ABSTAINED, ["cited", "abstained"]),
-        (case(), FAILED, ["retrieved", "cited", "no_failure"]),
+        (case(), ABSTAINED, []),
+        (case(), FAILED, ["no_failure"]),
+        (case(should_retrieve=True, should_cite=True, should_abstain=False), ABSTAINED, ["cited", "abstained"]),
+        (case(should_retrieve=True), FAILED, ["retrieved", "no_failure"]),
+        (case(should_abstain=True), ABSTAINED, []),
+        (case(should_abstain=True), answered("a"), ["abstained"]),
         (case(should_cite=False, should_abstain=True), ABSTAINED, []),
         (case(should_cite=False, should_abstain=True), answered("a"), ["cited", "abstained"]),
         (case(should_retrieve=False), answered("a"), ["retrieved"]),
@@ -56,6 +61,9 @@ async def results(one: Case, answer: Answer) -> list[Result]:
         (case(chapters=("a", "b")), answered("a"), ["chapter"]),
         (case(at_least_chapters=2), answered("a", "b"), []),
         (case(at_least_chapters=2), answered("a", "a"), ["chapter"]),
+        (case(pages=("https://docs.example/guide/a", "guide/b")), answered("b"), []),
+        (case(pages=("a#top",)), answered("a"), []),
+        (case(pages=("a#end", "ide/a")), answered("a"), ["page"]),
         (case(must_contain=("YES",), must_not_contain=("no",), most_characters=5), answered("a"), []),
         (case(must_contain=("yes", ("maybe", "perhaps"))), answered("a"), ["contains"]),
         (case(must_contain=(("maybe", "yes"),), must_not_contain=("es",)), answered("a"), ["leaves_out"]),
@@ -97,6 +105,7 @@ def test_cases_are_read_one_a_line() -> None:
         ([], "The file contains no cases. Write one JSON object per line."),
         ([LINE, "{"], "Line 2 of the cases cannot be used: the line: Invalid JSON"),
         ([LINE.replace("single_topic", "odd")], "Line 1 of the cases cannot be used: kind: Input should be"),
+        ([LINE, LINE], "Line 2 of the cases has the id of another one. Change it."),
         (["{}"], "Line 1 of the cases cannot be used: id: Field required."),
     ],
 )

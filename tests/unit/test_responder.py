@@ -353,18 +353,6 @@ async def test_a_warning_that_the_surface_leaves_in_a_later_try_stays(script: Sc
     assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
 
 
-async def test_what_was_written_before_is_shown_while_the_index_is_away(script: Script) -> None:
-    """What may be read was asked before it was written, and a failure would take its place."""
-    written = Answer(id="1", text="Robots act.", status=Status.ANSWERED)
-    desk = Desk(script(), shelf=(shelf := Shelf(hit())))
-    shelf.fails = True
-
-    answer = await desk.answer(Claim(question(), attempt=2, delivery=Delivery(answer=written)))
-
-    assert (answer.text, desk.surface.shown[-1:]) == (written.text, [answer])
-    assert await desk.store.load(thread()) is not None
-
-
 async def test_a_search_by_words_alone_is_a_warning_and_remembered(script: Script) -> None:
     """It is an answer all the same."""
     shelf = Shelf(hit())

@@ -115,3 +115,15 @@ async def test_nothing_is_drawn_over_a_whole_answer_before_there_is_another(scri
         await responder(script(*ANSWERED), inbox).respond(claim, surface)
 
     assert [type(each) for each in surface.shown] == [Answer]
+
+
+async def test_what_was_written_before_is_shown_while_the_index_is_away(script: Script) -> None:
+    """What may be read was asked before it was written, and a failure would take its place."""
+    desk = Desk(script(), shelf=(shelf := Shelf(hit())))
+    shelf.fails = True
+
+    assert WRITTEN.answer is not None
+    answer = await desk.answer(Claim(question(), attempt=2, delivery=WRITTEN))
+
+    assert (answer.text, desk.surface.shown[-1:]) == (WRITTEN.answer.text, [answer])
+    assert await desk.store.load(thread()) is not None

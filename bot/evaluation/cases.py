@@ -1,0 +1,144 @@
+"""Test questions with what is expected of their answers, and the checks of what came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from core.errors import InvalidInput
+from core.model import Answer, Status, Value
+
+Kind: TypeAlias = Literal["single_topic", "across_modules", "follow_up", "out_of_scope", "not_in_documents"]
+_WHOLE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,}).*?^[ \t]*\1[ \t]*$|^[ \t]*\|[^\n]*$", re.MULTILINE | re.DOTALL
+)  # tables and code
+_MARKUP = re.compile(r"[*_`\\]|\[\d+\]")
+Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answer]]
+"""Asks several questions one after the other in one conversation, and returns the answer to the last."""
+Find: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]
+"""Returns the addresses of the sections that are found for the last of several questions, best first."""
+
+
+class Case(Value):
+    """One test question; `before` are the questions of the same conversation that come first.
+
+    What is not asked of a case is not held against it. `chapters` all have to be cited, and `at_least_chapters` says
+    how many different ones, whichever they are. Of `pages`, which are addresses of pages or sections or the ends of
+    such, one has to be cited, and the search should find all. Of each entry of `must_contain` one has to be said;
+    `most_characters` counts neither tables nor code, and 0 is no limit. The `reference` is an answer for people to
+    compare, and what was *drafted* was written by nobody yet.
+    """
+
+    id: str
+    kind: Kind = "single_topic"
+    question: str
+    before: tuple[str, ...] = ()
+    chapters: tuple[str, ...] = ()
+    at_least_chapters: int = 0
+    pages: tuple[str, ...] = ()
+    should_retrieve: bool | None = None
+    should_cite: bool | None = None
+    should_abstain: bool | None = None
+    must_contain: tuple[str | tuple[str, ...], ...] = ()
+    must_not_contain: tuple[str, ...] = ()
+    most_characters: int = 0
+    reference: str = ""
+    drafted: Literal["", "from headings", "by the chat model"] = ""
+
+    @property
+    def should_answer(self) -> bool:
+        """Whether it expects something that only an answer has."""
+        has_content = bool(self.chapters or self.at_least_chapters or self.pages or self.must_contain)
+        return self.should_abstain is False or self.should_cite is True or has_content
+
+    def names(self, url: str) -> Sequence[str]:
+        """Return those of the expected pages that an address is one of."""
+        return [page for page in self.pages if is_of(page, url)]
+
+
+class Result(Value):
+    """What became of a case: each check by name, and the answer; `found` are the sections that a search found."""
+
+    case: Case
+    answer: Answer
+    checks: dict[str, bool]
+    found: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check holds."""
+        return all(self.checks.values())
+
+
+def is_of(page: str, url: str) -> bool:
+    """Return whether an address is that of an expected page, or of a section in it where none is named."""
+    url = url if "#" in page else url.partition("#")[0]
+    return url == page or url.endswith(f"/{page.lstrip('/')}")
+
+
+def read_cases(lines: Iterable[str]) -> list[Case]:
+    """Read one JSON case a line; `InvalidInput` names the first line that is none."""
+    cases: list[Case] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            cases.append(Case.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the line"
+            message = f"Line {number} of the cases cannot be used: {where}: {first['msg']}."
+            raise InvalidInput(message, field="cases") from error
+        if cases[-1].id in {case.id for case in cases[:-1]}:
+            raise InvalidInput(f"Line {number} of the cases has the id of another one. Change it.", field="cases")
+    if not cases:
+        raise InvalidInput("The file contains no cases. Write one JSON object per line.", field="cases")
+    return cases
+
+
+async def evaluate(cases: Iterable[Case], ask: Ask, find: Find | None = None) -> AsyncIterator[Result]:
+    """Ask each case's questions, check the last answer, and search where pages are expected."""
+    for case in cases:
+        questions = [*case.before, case.question]
+        answer = await ask(questions)
+        found = tuple(await find(questions)) if find and case.pages else ()
+        yield Result(case=case, answer=answer, checks=_checks(case, answer), found=found)
+
+
+def _checks(case: Case, answer: Answer) -> dict[str, bool]:
+    """Compare what was expected with what came."""
+    cited = {citation.chapter for citation in answer.citations}
+    searched = any(call.name == "search_documents" for call in answer.tool_calls)
+    asked_of = {
+        "retrieved": (case.should_retrieve, searched),
+        "cited": (case.should_cite, bool(answer.citations)),
+        "abstained": (case.should_abstain, answer.status is Status.NO_CONTEXT),
+    }
+    checks = {name: wanted == came for name, (wanted, came) in asked_of.items() if wanted is not None}
+    checks["no_failure"] = not answer.is_failure
+    if case.chapters or case.at_least_chapters:
+        checks["chapter"] = set(case.chapters) <= cited and len(cited) >= case.at_least_chapters
+    if case.pages:
+        checks["page"] = any(case.names(citation.url) for citation in answer.citations)
+    return {**checks, **_checks_of_text(case, answer.text)}
+
+
+def _checks_of_text(case: Case, text: str) -> dict[str, bool]:
+    """Look for what has to be said, and for what must not be; case, space, emphasis and marks do not matter."""
+    said = _plain(text)
+    checks: dict[str, bool] = {}
+    if case.must_contain:
+        wanted = [(each,) if isinstance(each, str) else each for each in case.must_contain]
+        checks["contains"] = all(any(_plain(one) in said for one in each) for each in wanted)
+    if case.must_not_contain:
+        checks["leaves_out"] = not any(_plain(each) in said for each in case.must_not_contain)
+    if case.most_characters:
+        checks["is_short"] = len(_plain(_WHOLE.sub("", text))) <= case.most_characters
+    return checks
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKUP.sub("", text).split()).casefold()

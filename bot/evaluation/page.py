@@ -1,0 +1,128 @@
+"""The report of an evaluation as one HTML page, which loads nothing and runs no script."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from importlib import resources
+
+from bot.evaluation.cases import Result
+from bot.evaluation.measures import MEASURES, SAID, Measured, measured, times, values
+from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of, shown
+
+WIDTH, HEIGHT, LEFT, RIGHT = 640, 30, 210, 70  # of a plot, in all, of a line, and beside the bars, in SVG's units
+FULL = WIDTH - LEFT - RIGHT
+
+
+def page(run: EvaluationRun, comparison: Comparison | None) -> str:
+    """Return the whole page."""
+    style = resources.files("bot.evaluation").joinpath("page.css").read_text("utf-8")
+    title = f"{run.passed} of {len(run.results)} cases passed"
+    drafted = sum(bool(result.case.drafted) for result in run.results)
+    note = f"<p>{drafted} of the cases were drafted, and are easier than what people ask.</p>" if drafted else ""
+    sections = {
+        "Measures": _shares(run.measured) + _table(measures_of(run)),
+        "Kinds of cases": _table(_by_kind(run.results)),
+        "Time": _durations(run.results) + _table(_stages(run.results)),
+        "Compared": _compared(comparison) if comparison else "",
+        "Cases": "".join(map(_case, sorted(run.results, key=lambda each: each.passed))),
+    }
+    body = "".join(f"<section><h2>{name}</h2>{inside}</section>" for name, inside in sections.items() if inside)
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
+    top = f"<h1>{title}</h1><p>{run.at:%d %B %Y, %H:%M} UTC</p>{note}"
+    return f'<!doctype html><html lang="en"><head>{head}<style>{style}</style></head><body>{top}{body}</body></html>\n'
+
+
+def _table(rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; the first row is its head, and the first cell of each row its name."""
+    head, *body = [[escape(cell) for cell in row] for row in rows]
+    cells = "".join(f"<th>{each}</th>" for each in head)
+    lines = "".join(f"<tr><th>{name}</th>{''.join(f'<td>{each}</td>' for each in rest)}</tr>" for name, *rest in body)
+    return f'<div class="wide"><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>'
+
+
+def _by_kind(results: Sequence[Result]) -> Iterator[Sequence[str]]:
+    found = defaultdict[str, list[Result]](list)
+    for result in results:
+        found[result.case.kind].append(result)
+    shares = [kind for kind in MEASURES if kind.is_share]
+    yield "kind", "cases", *(kind.name for kind in shares)
+    for name, those in found.items():
+        of_kind = measured([values(result) for result in those])
+        cells = (shown(kind, of_kind[kind.name].mean) if kind.name in of_kind else "–" for kind in shares)
+        yield name.replace("_", " "), str(len(those)), *cells
+
+
+def _stages(results: Sequence[Result]) -> Iterator[Sequence[str]]:
+    yield "stage", "median", "95th percentile"
+    for name, (p50, p95) in times(results).items():
+        yield name, f"{p50:,.0f} ms", f"{p95:,.0f} ms"
+
+
+def _compared(comparison: Comparison) -> str:
+    worse = comparison.worse
+    said = f"Worse by more than {comparison.margin:.0%}: {', '.join(worse)}." if worse else "Nothing is worse."
+    return _table(differences(comparison)) + f"<p>{said}</p>"
+
+
+def _shares(found: Mapping[str, Measured]) -> str:
+    """Draw the shares as bars, each with its interval."""
+    lines = list[tuple[str, str, str]]()
+    for kind in MEASURES:
+        if kind.is_share and (each := found.get(kind.name)):
+            low, high = LEFT + each.low * FULL, LEFT + each.high * FULL
+            interval = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="15" y2="15" class="interval"/>'
+            bar = _bar(each.mean, "good" if kind.is_better else "bad")
+            lines.append((kind.name, bar + interval, shown(kind, each.mean)))
+    return _plot("Shares", lines)
+
+
+def _durations(results: Sequence[Result]) -> str:
+    """Draw the median of each stage, and up to where the slowest of twenty lies."""
+    found = times(results)
+    longest = max(p95 for _, p95 in found.values()) or 1.0
+    bars = {name: _bar(p95 / longest, "pale") + _bar(p50 / longest, "good") for name, (p50, p95) in found.items()}
+    lines = [(name, bar, f"{found[name][0]:,.0f} ms") for name, bar in bars.items()]
+    return _plot("Median and 95th percentile of each stage", lines)
+
+
+def _bar(share: float, kind: str) -> str:
+    return f'<rect x="{LEFT}" y="7" width="{min(share, 1.0) * FULL:.1f}" height="16" class="{kind}"/>'
+
+
+def _plot(title: str, lines: Sequence[tuple[str, str, str]]) -> str:
+    """Draw lines below each other, each with its name on the left and its value on the right."""
+    drawn = ""
+    for number, (name, marks, value) in enumerate(lines):
+        left = f'<text x="{LEFT - 10}" y="20" text-anchor="end">{escape(name)}</text>'
+        right = f'<text x="{WIDTH - RIGHT + 8}" y="20">{escape(value)}</text>'
+        drawn += f'<g transform="translate(0 {HEIGHT * number})">{left}{marks}{right}</g>'
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT * len(lines)}"'
+    return f'<svg {size} role="img" aria-label="{escape(title)}">{drawn}</svg>'
+
+
+def _case(result: Result) -> str:
+    """Draw a case, closed where all went well."""
+    case, answer = result.case, result.answer
+    wrong = [name.replace("_", " ") for name, held in result.checks.items() if not held]
+    cited = [f"[{each.number}] {each.heading}: {each.url}" for each in answer.citations]
+    said = [f"{each.support:.0%}{' (told)' if each.support < SAID else ''}: {each.text}" for each in answer.sentences]
+    parts = {
+        "Asked before": _list(case.before),
+        "Not as expected": _list(wrong),
+        "Answer": f"<pre>{escape(answer.text)}</pre>",
+        "Reference": f"<pre>{escape(case.reference)}</pre>" if case.reference else "",
+        "Footnotes": _list(cited),
+        "Expected pages": _list(case.pages),
+        "Found": _list(result.found),
+        "How much of each sentence the passages hold": _list(said),
+    }
+    inside = "".join(f"<h3>{name}</h3>{each}" for name, each in parts.items() if each)
+    sign, kind = ("✓", "good") if result.passed else ("✗", "bad")
+    head = f'<span class="{kind}">{sign}</span> {escape(case.id)}: {escape(case.question)}'
+    return f"<details{'' if result.passed else ' open'}><summary>{head}</summary>{inside}</details>"
+
+
+def _list(items: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in items)}</ul>" if items else ""

@@ -1,0 +1,55 @@
+"""Questions to begin an evaluation with."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.evaluation.drafts import drafts, passages
+from core.errors import ModelUnavailable
+from tests.builders import hit, passage
+from tests.fakes.chat import Script, turn
+from tests.fakes.shelf import Shelf
+
+
+async def test_sections_are_taken_from_all_chapters_by_turns() -> None:
+    """Each once, however many passages it has."""
+    places = [("a", "1"), ("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]
+    hits = [
+        hit(chapter=chapter, source_url=f"https://docs.example/{chapter}#{section}", passage_id=str(number))
+        for number, (chapter, section) in enumerate(places)
+    ]
+
+    found = await passages(Shelf(*hits), 3)
+
+    assert [each.source_url.rpartition("/")[2] for each in found] == ["a#1", "b#1", "a#2"]
+
+
+async def test_without_a_model_a_question_is_a_heading() -> None:
+    """Unless that is a question already."""
+    found = [passage(section_title="Arms"), passage(section_title="What is a leg?"), passage(section_title="")]
+
+    cases = [case async for case in drafts(found, None)]
+
+    assert [case.question for case in cases] == [
+        "What do the documents say about “Arms”?",
+        "What is a leg?",
+        f"What do the documents say about “{passage().page_title}”?",
+    ]
+    assert {(case.drafted, case.pages) for case in cases} == {("from headings", (passage().source_url,))}
+
+
+async def test_a_chat_model_asks_what_a_passage_answers(script: Script) -> None:
+    """It is given the passage as data, and its answer is one line."""
+    model = script(turn("What do \n", "arms do?"))
+
+    cases = [case async for case in drafts([passage("An arm lifts.")], model)]
+
+    [case] = cases
+    assert (case.id, case.question, case.drafted) == ("draft-1", "What do arms do?", "by the chat model")
+    assert "An arm lifts." in str(model.prompts[0].messages[1]["content"])
+
+
+async def test_a_model_that_writes_nothing_is_told(script: Script) -> None:
+    """A case without a question would be of no use."""
+    with pytest.raises(ModelUnavailable):
+        _ = [case async for case in drafts([passage()], script(turn("")))]
