@@ -176,9 +176,7 @@ class Fetcher:
         if url.user or url.password:
             raise FetchRefused("contains a user name or a password, which is not sent.")
         if self._rules.proxy is not None and url.host.lower() not in self._rules.hosts:
-            raise FetchRefused(
-                f"is reached through a proxy, which is used only for hosts in FOOTNOTE_FETCH_HOSTS; {url.host} is not."
-            )
+            raise FetchRefused(f"is reached through a proxy, and FOOTNOTE_FETCH_HOSTS does not name {url.host}.")
         return url.with_fragment(None)
 
     async def _body(self, response: ClientResponse, into: BinaryIO) -> None:

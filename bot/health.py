@@ -169,7 +169,7 @@ class Health:
         """Return a line for the doctor. Raises `Unavailable` with what is missing."""
         if missing := await self.missing():
             raise Unavailable(" ".join(missing))
-        well = f"footnote run (process {os.getpid()}) is connected and at work"
+        well = f"footnote run (process {os.getpid()}) is connected and working"
         return Advice(". ".join([well, *self._refused.values()])) if self._refused else well
 
     def pages(self) -> list[web.RouteDef]:

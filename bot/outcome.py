@@ -29,7 +29,7 @@ WRONG_INPUT = 2
 UNAVAILABLE = 3
 STOPPED = 130  # as shells count a stop by Ctrl-C
 
-_FULL = "There is no room left to write. Make room on the disk and try again."
+_FULL = "There is no space left to write. Free some space on the disk and try again."
 _UNEXPECTED = "Something unexpected went wrong ({kind})."
 _DETAILS = " The log has the details."
 

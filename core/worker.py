@@ -17,7 +17,7 @@ from core.ports import ChatSurface, ConversationStore, Inbox
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})
 MOST_ENDINGS = 2 * MOST_ATTEMPTS  # so often is an apology shown, or an answer that was written before
-EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and never finished."
+EXHAUSTED = f"It was started {MOST_ATTEMPTS} times, and never finished."
 
 
 @dataclass

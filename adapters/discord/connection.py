@@ -38,7 +38,7 @@ MALFORMED = 400  # what is asked here is always the same but for the token
 GATEWAY = "wss://gateway.discord.gg/"
 MESSAGE_CONTENT_DENIED = (
     "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
-    "of the application, or set Footnote to do without it."
+    "of the application, or set DISCORD_MESSAGE_CONTENT to false."
 )
 NO_SERVER = "The bot is not in any server yet. To invite it: {}"
 LACKING = "In the server {}, the bot lacks these permissions: {}. To grant them, invite it again: {}"

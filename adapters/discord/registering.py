@@ -77,7 +77,7 @@ async def differences(client: AutoShardedClient) -> str:
     if not found:
         return "Discord has none of the commands."
     said = "; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in differ.items() if names)
-    return said and f"Discord has other commands, {said}."
+    return said and f"Discord does not have the commands as they should be: {said}."
 
 
 async def _registered(client: AutoShardedClient) -> object:
@@ -132,7 +132,7 @@ def _payload() -> Iterator[Json]:
     yield {
         "name": ADMIN,
         "type": SLASH,
-        "description": "How the bot works in this server.",
+        "description": "Moderate the bot in this server.",
         "options": orders,
         "contexts": [GUILD],
         "integration_types": [BY_SERVERS],

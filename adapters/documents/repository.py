@@ -36,7 +36,7 @@ VIEWS = (
     (re.compile(r"bitbucket\.org$"), "src"),
 )
 """How hosts name the page on which they show a file, between the repository and the branch."""
-NO_VIEW = "Nobody knows where {} shows its files. Say where its pages can be read: --base-url ADDRESS"
+NO_VIEW = "It is not known at which addresses {} shows its files. Say where its pages can be read: --base-url ADDRESS"
 DOWN = "{} {} Nothing of it was removed; it is tried again later."
 ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
 NO_GIT = "is not a git repository that speaks the second version of git's protocol."

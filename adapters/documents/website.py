@@ -179,7 +179,7 @@ class Website:
     async def _answered(self, visit: _Visit, url: str, got: Fetched) -> Found:
         known = visit.seen.get(url)
         if got.status == TOO_MANY:
-            raise SourceUnavailable(DOWN.format(self._address, "asks not to be read for now."))
+            raise SourceUnavailable(DOWN.format(self._address, "asks to be left alone for now."))
         if got.status >= FIRST_FAILURE:
             return self._failed(visit, url, ERROR.format(got.status), is_down=True)
         visit.failures = 0

@@ -27,10 +27,10 @@ NO_TOOLS = "It calls no tools, so each question is searched only once, in the wo
 DID_NOT_CALL = "It did not call the tool that it was asked to call, so it may not search again by itself"
 NO_STREAM = "It answers in one piece, so readers see nothing until the end"
 NO_USAGE = "It does not say how many tokens it used, so they are estimated"
-BUSY = "{where} is there, but has too much to do at the moment, or is still loading the model. It said: {detail}"
+BUSY = "{where} can be reached, but is overloaded at the moment, or still loading the model. It said: {detail}"
 SLOW = (
-    "{where} is there, but has not begun to answer within {seconds:g} seconds. It may be loading the model, or have "
-    "too much to do; answers wait for OPENAI_FIRST_SECONDS"
+    "{where} can be reached, but has not begun to answer within {seconds:g} seconds. It may be loading the model, or "
+    "be overloaded; answers wait for OPENAI_FIRST_SECONDS"
 )
 
 

@@ -59,7 +59,7 @@ class Connection:
         async with aclosing(await self._open(body)) as response:
             kind, pieces = response.headers.get("content-type", ""), response.aiter_bytes()
             if "html" in kind:
-                raise WebPage("a web page in place of an answer")
+                raise WebPage("a web page instead of an answer")
             with Watch(self._limits, begun=begun) as watch:
                 try:
                     head = await self._head(pieces, watch)

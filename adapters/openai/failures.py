@@ -19,7 +19,7 @@ from adapters.retry import Skipped, Transient
 from adapters.vendors import is_untrusted
 
 WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
-FORBIDDEN = "The key may not use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
+FORBIDDEN = "The key cannot use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
 UNKNOWN_MODEL = "The chat model {model!r} is not known at this address. Check OPENAI_MODEL and OPENAI_BASE_URL."
 NO_CREDIT = "The account of the chat model has no credit left. Top it up, or use another OPENAI_API_KEY."
 TOO_LONG = (
@@ -33,8 +33,8 @@ REFUSED = (
 WITHHELD = (
     "The chat model's service held back the answer because of what is in it, or in the question (a content filter)."
 )
-PAGE = "A web page came in place of the chat model's answer. Try again in a moment, or check OPENAI_BASE_URL."
-BUSY = "The chat model's service has too much to do. Try again in {}."
+PAGE = "The chat model's service answered with a web page. Try again in a moment, or check OPENAI_BASE_URL."
+BUSY = "The chat model's service is overloaded. Try again in {}."
 FAILED = "The chat model's service failed. Try again in a moment."
 UNREACHABLE = "The chat model's service cannot be reached. Try again in a moment, or check OPENAI_BASE_URL."
 CERTIFICATE = (
@@ -134,7 +134,7 @@ def diagnose(error: Exception, model: str) -> Failure:
             return _of_answer(error)
         case _:
             is_json = isinstance(error, ValueError | RecursionError)
-            reason = "an event that is no JSON" if is_json else "an error in place of an answer"
+            reason = "an event that is not JSON" if is_json else "an error instead of an answer"
             return Failure(BROKEN if is_json else FAILED, Transient(reason))
 
 

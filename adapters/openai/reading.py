@@ -181,7 +181,7 @@ class Reading:
         fields = fields_of(event)
         if not fields or fields.get("error"):
             raise BrokenAnswer(
-                "an error in place of an answer" if fields else "an event that is no object", fields or None
+                "an error instead of an answer" if fields else "an event that is not an object", fields or None
             )
         if usage := fields.get("usage"):
             self.usage = fields_of(usage)
@@ -211,7 +211,7 @@ class Reading:
         if "malformed" in reason:
             raise ToolSlip("a failed tool call")
         if reason in BROKEN_OFF:
-            raise BrokenAnswer("an error in place of an end")
+            raise BrokenAnswer("an error instead of an end")
         self.finished = True
         self.is_cut = self.is_cut or reason in CUT
         self.is_withheld = self.is_withheld or "filter" in reason or reason in WITHHELD
@@ -234,7 +234,7 @@ class Reading:
         fields = fields_of(answer)
         choices = fields.get("choices")
         if not isinstance(choices, list) or not choices:
-            raise BrokenAnswer("JSON that is no answer", answer if fields.get("error") else None)
+            raise BrokenAnswer("JSON that is not an answer", answer if fields.get("error") else None)
         choice = fields_of(choices[0])
         message = fields_of(choice.get("message"))
         self._kept.add(message)

@@ -110,7 +110,7 @@ class Collections:
 
     def _stranger(self) -> str:
         return (
-            f"The Qdrant server has something else under the name {self._alias}, which Footnote did not make. "
+            f"The Qdrant server has a collection called {self._alias} that Footnote did not create. "
             "Set QDRANT_COLLECTION to an unused name."
         )
 

@@ -43,7 +43,7 @@ def check_room(folder: Path, *, least: int = LEAST) -> None:
     if free < least:
         raise RetrievalUnavailable(
             f"The disk that holds {folder} has {free // 1_000_000} MB left; the index needs {least // 1_000_000} MB "
-            "so that nothing is damaged. Make room and try again, or set FOOTNOTE_DATA_DIR to another disk."
+            "so that nothing is damaged. Free some space and try again, or set FOOTNOTE_DATA_DIR to another disk."
         )
 
 

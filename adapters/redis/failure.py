@@ -12,11 +12,11 @@ from core.errors import FootnoteError
 UNREACHABLE = "The data store cannot be reached. Try again in a moment."
 LOGIN = "The data store refused the login. Check the user and the password in REDIS_URL."
 RIGHTS = "The user in REDIS_URL lacks permissions that are needed. Type footnote doctor to see which ones."
-FULL = "The data store has no room left. Give it more memory or disk."
+FULL = "The data store is full. Give it more memory or disk."
 REFUSED = "The data store refused the request. Its log says why."
 REPLICA = "The server in REDIS_URL is a replica, which cannot be written to. Name its master, or its Sentinels."
 NODE = "The server in REDIS_URL is a node of a cluster. Write redis+cluster:// instead of redis://."
-NO_CLUSTER = "The servers in REDIS_URL are not a cluster, or the user may not ask. For one server write redis://."
+NO_CLUSTER = "The servers in REDIS_URL are not a cluster, or its user cannot tell. For one server write redis://."
 NO_MASTER = (
     "No Sentinel in REDIS_URL names a master that is up. If this lasts, check the addresses of the Sentinels, the name "
     "of the master, and sentinel_password."
@@ -31,10 +31,8 @@ HALF = (
     "The server in REDIS_URL holds only a part of the data, because footnote move was interrupted. Type footnote move "
     "again, where the data folder is."
 )
-NO_TLS = (
-    "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// instead of rediss://."
-)
-NEEDS_TLS = "The server in REDIS_URL speaks TLS. Write rediss:// instead of redis://."
+NO_TLS = "The server in REDIS_URL does not use TLS. Write redis:// instead of rediss://."
+NEEDS_TLS = "The server in REDIS_URL requires TLS. Write rediss:// instead of redis://."
 
 OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, HALF, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""

@@ -59,7 +59,7 @@ UNTOLD = (
 )
 LOSES = "The data store may lose waiting questions. {} Or set REDIS_ALLOW_LOSS=true if you accept that."
 LACKING = "The user in REDIS_URL lacks these permissions: {}. Grant them with ACL SETUSER on the server."
-SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
+SENTINEL = "The server in REDIS_URL is a Sentinel, and not the store itself. Write redis+sentinel://host:26379/master."
 
 
 async def check(
@@ -148,7 +148,7 @@ async def _on_clock(client: Redis, now: Callable[[], float]) -> list[str]:
     if abs(skew) <= LARGEST_SKEW:
         return []
     direction = "ahead of" if skew > 0 else "behind"
-    return [f"Its clock is {abs(skew):.0f} s {direction} the one here: set both by a time server."]
+    return [f"Its clock is {abs(skew):.0f} s {direction} the one here: synchronise both with a time server."]
 
 
 async def _check_rights(client: Redis) -> None:

@@ -37,9 +37,9 @@ OTHER = "Or set REDIS_URL to use a Redis or Valkey server of your own."
 
 # What the server's log says when it cannot start, and what that means for a person.
 REASONS: tuple[tuple[str, type[FootnoteError], str], ...] = (
-    ("No space left on device", StoreUnavailable, "the disk is full. Make room and start again."),
-    ("Permission denied", Misconfigured, "its files may not be written. Check who owns the folder."),
-    ("Read-only file system", Misconfigured, "its files may not be written. Choose a folder that can be written to."),
+    ("No space left on device", StoreUnavailable, "the disk is full. Free some space and start again."),
+    ("Permission denied", Misconfigured, "its files cannot be written. Check who owns the folder."),
+    ("Read-only file system", Misconfigured, "its files cannot be written. Choose a folder that is not read-only."),
     ("File exists", Misconfigured, "there is a file in its place. Move it away."),
     ("Not a directory", Misconfigured, "there is a file where a folder has to be. Move it away."),
     ("Unix socket", Misconfigured, "the folder's disk has no Unix sockets. Set FOOTNOTE_DATA_DIR to a local disk."),
@@ -238,7 +238,7 @@ def binary() -> Path:
 
 PREFIX = "footnote:"
 NOT_EMPTY = (
-    "The server in REDIS_URL holds data of Footnote already, which would be mixed with what is here. Name a server, or "
+    "The server in REDIS_URL already has data of Footnote, which would be mixed with what is here. Name a server, or "
     "a database of it, that is empty."
 )
 OLDER = (

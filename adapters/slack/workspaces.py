@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT")
 
 ORGANIZATION = (
-    "The token in SLACK_BOT_TOKEN is of a whole organization, and Footnote takes one of a single workspace there. "
+    "The token in SLACK_BOT_TOKEN belongs to a whole organization, but Footnote needs one of a single workspace. "
     "Install the app in one workspace and copy the token from there; or, for all of them, set SLACK_CLIENT_ID, "
     "SLACK_CLIENT_SECRET and SLACK_SIGNING_SECRET instead, and install it for the organization at /slack/install."
 )

@@ -108,8 +108,8 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     questions_per_minute: int = setting("FOOTNOTE_QUESTIONS_PER_MINUTE", 10, ge=1, le=1_000)
     """How many questions one person may ask in a minute on chat platforms; a thread, twice as many."""
     budgets: BudgetList = setting("FOOTNOTE_BUDGETS", BUDGETS)
-    """What each person, channel and community may ask in a day or month: questions, tokens, or money if prices
-    are set. `off` is no limit."""
+    """What each person, channel and community may ask in a day or month: questions, tokens, or money if prices are set.
+    `off` means no limit."""
     time_zone: ZoneName = setting("FOOTNOTE_TIME_ZONE", "UTC", like="Europe/Berlin")
     """The time zone in which the days and months of the budgets begin at midnight, such as Europe/Berlin."""
     answers_at_once: int = setting("FOOTNOTE_ANSWERS_AT_ONCE", 128, ge=1, le=1_000)
@@ -117,11 +117,11 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     answers_per_person: int = setting("FOOTNOTE_ANSWERS_PER_PERSON", 4, ge=1, le=1_000)
     """How many questions of one person are answered at the same time; the others wait."""
     answers_per_workspace: int = setting("FOOTNOTE_ANSWERS_PER_WORKSPACE", 32, ge=1, le=10_000)
-    """How many questions of one server or workspace all processes answer at the same time; the others wait. With fewer
-    than one process answers at once, it cannot make the others wait."""
+    """How many questions of one server or workspace all processes answer at the same time; the others wait. As long
+    as it is below FOOTNOTE_ANSWERS_AT_ONCE, a busy one does not make others wait."""
     answer_seconds: float = setting("FOOTNOTE_ANSWER_SECONDS", 300, ge=10, le=86_400)
-    """How many seconds a question may take once work on it has begun, including retries; then the person who asked is
-    told so."""
+    """How many seconds a question may take once work on it has begun, including retries; after that, the person who
+    asked is told that it took too long."""
     lease_seconds: float = setting("FOOTNOTE_LEASE_SECONDS", 30, ge=1, le=600)
     """How many seconds a process may be silent before another one takes over its questions."""
     grace_seconds: float = setting("FOOTNOTE_GRACE_SECONDS", 20, ge=0, le=600)
@@ -134,7 +134,7 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     data_dir: Path = setting("FOOTNOTE_DATA_DIR", Path(".footnote"))
     """The folder for the index, the conversations, the key and the log."""
     secret_key: SecretStr | None = setting("FOOTNOTE_SECRET_KEY", None)
-    """Encrypts what people wrote, at rest; several, separated by commas: the first one encrypts. Without it, a key is
+    """The key that encrypts stored texts. Of several, separated by commas, the first one encrypts. Without it, a key is
     made in the data folder."""
     conversation_hours: float = setting("FOOTNOTE_CONVERSATION_HOURS", 24, gt=0, le=24 * 365)
     """How many hours a conversation is kept after its last turn."""
@@ -143,11 +143,11 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     relevance_threshold: float = setting("FOOTNOTE_RELEVANCE_THRESHOLD", 0.5, ge=0, le=1)
     """Passages below this relevance are not used. 0.5 is the measured boundary."""
     excerpt_characters: int = setting("FOOTNOTE_EXCERPT_CHARACTERS", 500, ge=100, le=4_000)
-    """How much of a passage the model reads. Longer excerpts help some models."""
+    """How many characters of a passage the model reads. Longer excerpts help some models."""
     history_tokens: int = setting("FOOTNOTE_HISTORY_TOKENS", 100_000, ge=0, le=2_000_000)
     """How many tokens of the conversation go to the model, at most."""
     fetch_networks: NetworkList | None = setting("FOOTNOTE_FETCH_NETWORKS", None, like="10.20.0.0/16")
-    """Networks of yours that websites may be read from, such as 10.20.0.0/16; all others have to be public."""
+    """Private networks in which websites may be read, such as 10.20.0.0/16; all other websites have to be public."""
     fetch_hosts: str | None = setting(
         "FOOTNOTE_FETCH_HOSTS",
         None,

@@ -165,9 +165,11 @@ class ServiceSettings(BaseSettings):
     openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini")
     """The chat model, by the name that its service gives it."""
     openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
-    """The most tokens that the chat model may write at once, including thoughts. An answer that is cut off says so."""
+    """The most tokens that the chat model may write at once, including its reasoning. An answer that is cut off says
+    so."""
     openai_context_tokens: int | None = setting("OPENAI_CONTEXT_TOKENS", None, ge=1_024, like="32768")
-    """The most tokens that the chat model reads and writes together. Without it, what its service says counts."""
+    """The most tokens that the chat model can read and write together. Without it, the limit that its service
+    reports."""
     openai_first_seconds: float = setting("OPENAI_FIRST_SECONDS", 300, ge=1, le=86_400)
     """How long the chat model may take to begin to answer. One that has to be loaded first may need minutes."""
     openai_seconds: float = setting("OPENAI_SECONDS", 120, ge=1, le=86_400)
@@ -175,7 +177,7 @@ class ServiceSettings(BaseSettings):
     openai_whole_seconds: float = setting("OPENAI_WHOLE_SECONDS", 900, ge=1, le=86_400)
     """How long the chat model may take for one turn in total."""
     openai_fallback_model: str | None = setting("OPENAI_FALLBACK_MODEL", None)
-    """A second chat model, which answers while the first one is away, has too much to do or is gone. Without it, none
+    """A second chat model, which answers while the first one is unreachable, overloaded or gone. Without it, none
     does."""
     openai_fallback_url: Address | None = setting("OPENAI_FALLBACK_BASE_URL", None, like="http://localhost:11434/v1")
     """The service of the second chat model. Without it, that of the first one."""
@@ -185,7 +187,7 @@ class ServiceSettings(BaseSettings):
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""
     price_cached: float | None = setting("OPENAI_PRICE_CACHED", None, ge=0, allow_inf_nan=False, like="0.075")
-    """What a million prompt tokens from the service's cache cost. Without it, as much as others."""
+    """What a million prompt tokens from the service's cache cost. Without it, they cost as much as others."""
     price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6")
     """What a million tokens of answers cost, in your currency."""
     cohere_key: Key | None = setting("COHERE_API_KEY", None)
@@ -250,8 +252,8 @@ class DiscordSettings(BaseSettings):
     discord_token: Key | None = setting("DISCORD_TOKEN", None)
     """The token of the bot on Discord, from the Bot page of the application. Without it, the bot is not on Discord."""
     discord_message_content: bool = setting("DISCORD_MESSAGE_CONTENT", False)
-    """Whether the bot may read messages that do not mention it, as follow-ups in its threads. Needs the Message Content
-    Intent of the Bot page."""
+    """Whether the bot may read messages that do not mention it, such as follow-ups in its threads. Needs the Message
+    Content Intent, on the Bot page of the application."""
     discord_api_url: Address | None = setting("DISCORD_API_URL", None, like="https://discord.example.com/api")
     """Another address of Discord's API, such as a proxy of your network."""
     discord_gateway_url: Gateway | None = setting("DISCORD_GATEWAY_URL", None, like="wss://gateway.example.com")
@@ -259,11 +261,11 @@ class DiscordSettings(BaseSettings):
 
 
 UNHEARD = (
-    "SLACK_BOT_TOKEN alone does not let the bot hear anything. Set SLACK_APP_TOKEN too, for Socket Mode, "
+    "With SLACK_BOT_TOKEN alone, the bot receives no messages. Set SLACK_APP_TOKEN too, for Socket Mode, "
     "or SLACK_SIGNING_SECRET, for HTTP."
 )
 MUTE = (
-    "The settings of Slack name no workspace to speak in. Set SLACK_BOT_TOKEN for one workspace, "
+    "The settings of Slack name no workspace to answer in. Set SLACK_BOT_TOKEN for one workspace, "
     "or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for several."
 )
 HALF = "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together. Set both or none of them."

@@ -19,9 +19,9 @@ UNDECIDED = "No community may use the bot yet. The first one of each platform ma
 NOBODY_MAY = "No community may use the bot. To allow one: footnote communities allow COMMUNITY"
 SEES = "{} sees {}."
 NOTHING = "no documents"
-UNKNOWN = "what the index cannot tell now"
+UNKNOWN = "unknown sources, since the index cannot be read now"
 REMOVABLE = "To remove one: footnote communities remove {}"
-WAITING = "Somebody has asked in {}, which may not. To allow it: footnote communities allow {}"
+WAITING = "Somebody has asked in {}, where the bot may not be used. To allow it: footnote communities allow {}"
 
 
 @dataclass(frozen=True, slots=True)

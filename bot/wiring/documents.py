@@ -27,8 +27,8 @@ REPOSITORIES = "repositories"  # the folder of the data folder in which their fi
 GROUP = "footnote.sources"
 """The group of entry points by which other packages bring kinds of sources; each is the first word of an address."""
 KIND = re.compile(r"([a-z][a-z0-9+.-]+):")
-UNKNOWN_KIND = "{!r} is no kind of source that is installed; `footnote docs sources` says how to add one."
-NOT_INSTALLED = "Sources of the kind {!r} need a package that is not installed any more. Install it again."
+UNKNOWN_KIND = "No kind of source called {!r} is installed; `footnote docs sources` says how to add one."
+NOT_INSTALLED = "Sources of the kind {!r} need a package that is no longer installed. Install it again."
 FAILED = "The package that brings sources of the kind {!r} failed ({}). Tell its authors; nothing was removed."
 NO_ADDRESS = "has no web address that footnotes could lead to."
 NO_PAGE = "--page is for an address on the web, which begins with https:// or http://."

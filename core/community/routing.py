@@ -50,13 +50,13 @@ class Reason(StrEnum):
     UNASKED = "moderators want it answered without a mention"
     OVERHEARD = "a question in a thread of the bot where people have spoken"
     GONE = "the message was deleted"
-    NOT_ADDRESSED = "nobody spoke to the bot"
+    NOT_ADDRESSED = "nobody addressed the bot"
     SOMEBODY_ELSE = "somebody else is addressed"
-    UNREADABLE = "the text may not be read without a mention"
+    UNREADABLE = "a text without a mention, which the bot is not allowed to read"
     WORDLESS = "there are no words"
-    NO_QUESTION = "it is no question"
+    NO_QUESTION = "it is not a question"
     ACKNOWLEDGED = "it thanks, or takes note of something"
-    AMONG_PEOPLE = "people talk to each other, and it is no question for the bot"
+    AMONG_PEOPLE = "people talk to each other, and it is not a question for the bot"
     MUTED = "people here want answers to mentions only"
 
 

@@ -19,9 +19,9 @@ PIPELINE = 1  # raise it when passages are cut or embedded in another way, so th
 
 EMPTY = "without text"
 MOST_LINES, MOST_CHARACTERS, MOST_PASSAGES = 100_000, 4_000_000, 10_000  # of a page: an odd one takes seconds then
-TOO_LONG = f"It has more than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters; split it into several pages."
-TOO_MANY = f"It would make more than {MOST_PASSAGES:,} passages; split it into several pages."
-TWICE = "It has the same address as another page of this source; give one of them its own."
+TOO_LONG = f"has more than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters; split it into several pages."
+TOO_MANY = f"would make more than {MOST_PASSAGES:,} passages; split it into several pages."
+TWICE = "has the same address as another page of this source; give one of them its own."
 
 
 class Outcome(StrEnum):

@@ -24,7 +24,7 @@ UNKNOWN = "There is no source {!r}. The sources are: {}."
 NOTHING_READ = "Nothing in it could be read, so nothing was changed."
 REMOVED = "{!r} was removed while it was being read, so nothing of it was kept."
 NO_ORIGIN = (
-    "Nobody knows where {!r} comes from: it was read by an earlier version. Read it again: footnote ingest FOLDER"
+    "It is not known where {!r} comes from, because an earlier version read it. Read it again: footnote ingest FOLDER"
 )
 
 

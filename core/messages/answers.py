@@ -47,11 +47,11 @@ PRAISED = "Good to hear! If something is still open, just ask."
 WELL = "I'm fine, thank you, and ready to look something up. What would you like to know?"
 ABOUT_ME = (
     "I'm Footnote, a bot. I look for answers in this community's documents, and each comes with footnotes that lead to "
-    "the pages. Ask me something about them, or ask what you can ask me."
+    "the pages. Ask me something about them, or ask “What can I ask you?”"
 )
 NEEDS_CHAT_MODEL = (
-    "I can't put a text into other words: that needs a chat model, and none is connected. I can look for something in "
-    "this text, so ask me what you want to know from it."
+    "I can't rephrase or summarise text, because that needs a chat model, and none is connected. I can find things in "
+    "this text, so ask me what you want to know."
 )
 LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
@@ -130,7 +130,7 @@ def unread_files(attachments: Sequence[Attachment]) -> str:
 
 def busy_model(seconds: float) -> str:
     """Return that the model's service takes no more questions for so many seconds."""
-    return f"Sorry, my language model has too much to do. Please try again in {about(timedelta(seconds=seconds))}."
+    return f"Sorry, my language model is overloaded. Please try again in {about(timedelta(seconds=seconds))}."
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:

@@ -20,7 +20,7 @@ NO_PRICES = (
     "I can't count money here, since the person who runs me hasn't set any prices. "
     "Please limit questions or tokens instead."
 )
-BUDGET_UNCLEAR = "Please say how much, or that the limit is to be lifted."
+BUDGET_UNCLEAR = "Please give a number, or say that you want to lift the limit."
 USED_UP = 100  # percent
 AGAIN = "You can ask again in {}."
 

@@ -21,7 +21,7 @@ COUNTED_JUST_NOW = "I've just counted what I store about you; ask again in a min
 THANKS = "Thank you, that's noted."
 TELL_MORE = "What's wrong with this answer?"
 NOT_YOURS = "Only the person who asked, or someone who can manage messages, can stop an answer."
-NEVER_QUIET = "Everything here is said to me, so I answer all of it."
+NEVER_QUIET = "Everything you write here is for me, so I answer all of it."
 OVER = "There is nothing left to stop."
 NOT_RETRIED = "I can't try this one again. Please ask the question again."
 ONLY_IN_CHANNELS = "Please use this in the channel you mean."
@@ -30,8 +30,8 @@ MOST_PROMPTS = 4  # that Slack takes
 SHOWN_SOURCES = 20
 TERMINAL, SLACK = "terminal", "slack"  # platforms
 STORAGE_IN_TERMINAL = (
-    "I keep the questions and answers of a thread that has a name, encrypted, until nothing was asked there for {}; "
-    "`/forget` in `footnote chat` removes them at once. A question outside of a thread is not kept."
+    "I keep the questions and answers of a named thread, encrypted, until nothing has been asked there for {}; "
+    "`/forget` in `footnote chat` removes them at once. A question outside a thread is not kept."
 )
 PAGE_LENGTH = 1_500  # characters of a list, which leaves room for what stands around it in a Discord message
 MORE = "There is more: {}"
@@ -69,21 +69,21 @@ SLACK_FORMS = Forms(
     menu="in a message's menu",
     sources="**Show sources**, in the same menu,",
     forget="**/footnote forget me** removes everything about you at once; to remove a thread, mention me there with "
-    "`forget` alone.",
+    "nothing but `forget`.",
     privacy="**/footnote privacy**",
     me="**/footnote me**",
     documents="**/footnote documents**",
     documents_page="`/footnote documents {}`",
-    more="Slack has no commands in threads: there, mention me with "
-    "`sources`, `documents`, `mute`, `forget`, `help` or `privacy` alone.",
-    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with `sources`, `mute` "
-    "or `forget` alone, or choose **Show sources** in a message's menu.",
+    more="Slack has no commands in threads: there, mention me with nothing but "
+    "`sources`, `documents`, `mute`, `forget`, `help` or `privacy`.",
+    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with nothing but `sources`, "
+    "`mute` or `forget`, or choose **Show sources** in a message's menu.",
     unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
 )
 SLACK_COMMANDS = """\
 `/footnote ask [--private] QUESTION`
 `/footnote documents [PAGE]`, `/footnote me`, `/footnote help`, `/footnote privacy`
-`/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
+`/footnote forget me` removes everything about you; to remove a thread, mention me there with nothing but `forget`.
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `auto-answer on|off here`, \
 `forget person @NAME`, `forget everything` are for moderators, and `moderators @GROUP on|off` for admins.
 `/footnote admin budget person 50 questions day` sets a limit, and `budget person questions day lift` lifts it, for a \
@@ -110,8 +110,8 @@ def help_text(forms: Forms) -> str:
 I answer questions from this community's documents, with a numbered footnote after every statement.
 
 **Mention me** with your question, or use **{forms.ask}**; with `{forms.privately}`, only you see the answer.
-**Follow up** in the thread of the answer: I remember what was said there. Mention me with `mute` alone, and I'll \
-answer only mentions there.
+**Follow up** in the thread of the answer: I remember what was said there. Mention me with nothing but `mute`, and \
+I'll answer only mentions there.
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
@@ -142,9 +142,9 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     return f"""\
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
-**What I store:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
-answers are not remembered. Who speaks in my threads is kept as long, by id, without any text. A vote is kept for \
-{practices.vote_days} days with your id, without any text. What moderators do is logged.
+**What I store:** questions and answers, encrypted, until nothing has been asked in their thread for {hours}. Private \
+answers are not remembered. For just as long, I keep the ids of people who post in my threads, without any \
+text. A vote is kept for {practices.vote_days} days with your id, without any text. What moderators do is logged.
 **Who gets it:** {readers}
 **How to be forgotten:** {forms.forget} Deleting a question removes it too."""
 
@@ -165,7 +165,7 @@ def contents(outline: Outline) -> str:
     more = f"\n- and {len(names) - SHOWN_SOURCES:,} more" if len(names) > SHOWN_SOURCES else ""
     what = f"the {counted(len(names), 'chapter')}" if chapters else f"the {counted(len(names), 'source')}"
     return (
-        f"You can ask me anything that stands in {counted(outline.pages, 'page')}, in {what} below. "
+        f"I can answer questions from {counted(outline.pages, 'page')} in {what} below. "
         f"Ask in whole sentences, such as “What is …?” or “How do I …?”.\n\n{listed}{more}"
     )
 

@@ -43,7 +43,7 @@ def everything_forgotten(conversations: int) -> str:
 
 def paused(*, is_new: bool) -> str:
     """Confirm a pause."""
-    return "I won't answer anything here until you resume." if is_new else "I was already paused."
+    return "I won't answer anything here until somebody uses `resume`." if is_new else "I was already paused."
 
 
 def resumed(*, is_new: bool) -> str:
@@ -54,7 +54,7 @@ def resumed(*, is_new: bool) -> str:
 def silenced(channel: str, *, on: bool, is_new: bool) -> str:
     """Confirm that nothing is answered in a channel, which is named as the platform shows it, or the end of that."""
     if on and is_new:
-        return f"I won't answer anything in {channel} until you resume there."
+        return f"I won't answer anything in {channel} until somebody uses `resume` for it."
     if on:
         return f"I was already switched off in {channel}."
     return f"I'm no longer switched off in {channel}." if is_new else f"I wasn't switched off in {channel}."
@@ -208,8 +208,8 @@ def _about(entry: AuditEntry, drawing: Drawing) -> str:
 
 def source_alert(name: str, read_at: datetime | None) -> str:
     """Return what moderators are told of a source that is read by itself, and could not be."""
-    since = f" I answer from what I read {moment(read_at)}." if read_at else ""
+    since = f" I'm still answering from what I read {moment(read_at)}." if read_at else ""
     return (
-        f"I couldn't bring the documents of {name!r} up to date.{since} I'll keep trying; the person who runs me can "
+        f"I couldn't update the documents from {name!r}.{since} I'll keep trying; the person who runs me can "
         "see why with `footnote sources list`."
     )

@@ -220,7 +220,7 @@ def test_an_output_without_room_is_told_in_words(footnote: Footnote, words: list
             check=False,
         )
 
-    sentence = {2: "Please provide a question to ask about the documents.", 3: "There is no room left to write."}[code]
+    sentence = {2: "Please provide a question to ask about the documents.", 3: "There is no space left to write."}[code]
     assert (done.returncode, done.stderr.startswith(sentence), done.stderr.count("\n")) == (code, True, 1)
 
 

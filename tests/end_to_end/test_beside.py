@@ -125,7 +125,7 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         "discord commands",
     ]
     assert names == [*(["ok", name] for name in parts), ["??", "settings"]], doctor
-    assert f"footnote run (process {bot.running.pid}) is connected and at work" in doctor.out
+    assert f"footnote run (process {bot.running.pid}) is connected and working" in doctor.out
     assert (inbox.code, inbox.out) == (0, "There are no failed questions.\n")
     assert modes == [0o600, 0o600, 0o700]
 
@@ -155,7 +155,7 @@ async def test_who_may_use_the_bot_is_said_beside_it(footnote: Footnote, server:
         f"discord:{ours}  yes                     zoo",
         f"discord:{later.id}  no; somebody has asked  nothing",
     ]
-    says = f"discord:{ours} sees zoo. Somebody has asked in discord:{later.id}, which may not. "
+    says = f"discord:{ours} sees zoo. Somebody has asked in discord:{later.id}, where the bot may not be used. "
     assert f"??  communities  {says}To allow it: footnote communities allow discord:{later.id}" in doctor.out
     assert allowed.out == (
         f"discord:{later.id} may use the bot, from its next question on. "

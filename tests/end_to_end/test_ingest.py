@@ -226,7 +226,7 @@ def test_a_disk_that_is_nearly_full_is_told_in_words(tmp_path: Path) -> None:
     """The index is not touched where room is short: the check stands before every write."""
     needed = shutil.disk_usage(tmp_path).free + 1_000_000_000
 
-    with pytest.raises(RetrievalUnavailable, match=r"MB left; the index needs .* Make room and try again"):
+    with pytest.raises(RetrievalUnavailable, match=r"MB left; the index needs .* Free some space and try again"):
         check_room(tmp_path / "not" / "yet" / "there", least=needed)
 
 

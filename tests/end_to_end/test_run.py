@@ -316,7 +316,7 @@ async def test_commands_that_discord_refuses_are_shown_until_it_takes_them(
             status, ready = said.status, await said.text()
 
     told = "Discord rejected the commands (code 50001); they are tried again every hour."
-    assert re.search(rf"\?\?  bot  .* is connected and at work\. {re.escape(told)}", doctor.out)
+    assert re.search(rf"\?\?  bot  .* is connected and working\. {re.escape(told)}", doctor.out)
     assert (status, ready.splitlines()) == (200, ["ok", told])
 
 

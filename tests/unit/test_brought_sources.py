@@ -43,9 +43,9 @@ async def test_a_kind_that_a_package_brings_is_known_by_the_first_word_of_an_add
 
 def test_a_kind_that_nobody_brings_is_named(installed: Path) -> None:
     """Before it is added, after its package has gone, and where that does not load."""
-    with pytest.raises(InvalidInput, match="'wiki' is no kind of source that is installed"):
+    with pytest.raises(InvalidInput, match="No kind of source called 'wiki' is installed"):
         origin_of("wiki://team", None)
-    with pytest.raises(Misconfigured, match="a package that is not installed any more"):
+    with pytest.raises(Misconfigured, match="a package that is no longer installed"):
         BroughtSource.opened("x", "wiki:team")
     with pytest.raises(Misconfigured, match=r"'broken' failed \(AttributeError\)"):
         BroughtSource.opened("x", "broken:team")

@@ -55,7 +55,7 @@ async def test_an_order_is_carried_out_without_the_index() -> None:
 
     said = await allowed(store, index, ONE)
 
-    assert said.endswith("next question on. discord:1 sees what the index cannot tell now.")
+    assert said.endswith("next question on. discord:1 sees unknown sources, since the index cannot be read now.")
     assert (await store.load()).allowed == (ONE,)
 
 
@@ -115,7 +115,8 @@ async def test_the_doctor_says_who_may_and_who_waits() -> None:
     both = "discord:1 sees docs and faq. discord:2 sees faq and wiki."
     assert named == f"{both} To remove one: footnote communities remove discord:2"
     assert waiting == (
-        f"{named} Somebody has asked in slack:T1, which may not. To allow it: footnote communities allow slack:T1"
+        f"{named} Somebody has asked in slack:T1, where the bot may not be used. "
+        "To allow it: footnote communities allow slack:T1"
     )
     assert [isinstance(each, Advice) for each in (undecided, nobody, named, waiting)] == [False, True, False, True]
 

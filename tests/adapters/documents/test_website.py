@@ -225,7 +225,7 @@ async def test_a_site_that_wants_to_be_left_alone_is_left_alone(site: WebSite) -
         website = Website(f"{site.url}/docs/", name="docs", rules=RULES, pace=0.0, retries=retries)
         [each async for each in website.documents()]
 
-    with pytest.raises(SourceUnavailable, match="asks not to be read for now"):
+    with pytest.raises(SourceUnavailable, match="asks to be left alone for now"):
         await reading()
 
     assert site.asked.count("/docs/a") == 3

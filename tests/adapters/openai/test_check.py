@@ -177,7 +177,7 @@ async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer,
     """It says so, and will answer later."""
     server.broken = reply
     found = await model.check()
-    assert (isinstance(found, Degraded), "is there, but has too much to do" in found) == (True, True)
+    assert (isinstance(found, Degraded), "can be reached, but is overloaded" in found) == (True, True)
     assert reply.body["error"]["message"] in found
 
 

@@ -118,7 +118,7 @@ async def test_two_that_do_not_work_are_one_that_does_not(pair: Pair) -> None:
     """The error is that of the second."""
     pair.first.broken = Reply(500)
     pair.second.broken = Reply(429, ERROR_EVENT, {"Retry-After": "60"})
-    with pytest.raises(ModelUnavailable, match="too much to do") as caught:
+    with pytest.raises(ModelUnavailable, match="is overloaded") as caught:
         await pair.asked()
     assert caught.value.wait == 60
 

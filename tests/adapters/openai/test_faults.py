@@ -125,7 +125,7 @@ async def test_an_empty_answer_is_asked_for_again(
     [
         (400, {"message": "Bad."}, "refused the request. Check OPENAI_MODEL"),
         (401, {"message": f"Incorrect API key provided: {KEY}."}, "refused the key. Check OPENAI_API_KEY"),
-        (403, {"message": "No."}, "may not use the chat model 'gpt-4o-mini'. Check OPENAI_API_KEY"),
+        (403, {"message": "No."}, "cannot use the chat model 'gpt-4o-mini'. Check OPENAI_API_KEY"),
         (
             404,
             {"message": "The model does not exist."},
@@ -191,7 +191,7 @@ def test_an_answer_larger_than_any_is_none() -> None:
 async def test_a_long_wait_is_not_waited_for(model: OpenAIChat, server: ChatServer, header: dict[str, str]) -> None:
     """A person is waiting, so the model is unavailable at once."""
     server.faults.append(Reply(429, ERROR_EVENT, header))
-    with pytest.raises(ModelUnavailable, match="too much to do"):
+    with pytest.raises(ModelUnavailable, match="is overloaded"):
         await ask(model)
     assert len(server.received) == 1
 

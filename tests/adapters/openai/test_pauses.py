@@ -55,7 +55,7 @@ async def test_a_long_pause_is_kept_by_all(
         with pytest.raises(ModelUnavailable) as caught:
             await ask(paced)
         waits.append(caught.value.wait)
-        assert reply.status == 503 or "too much to do. Try again in" in str(caught.value)
+        assert reply.status == 503 or "is overloaded. Try again in" in str(caught.value)
         clock.advance(1.0)
     assert (waits, len(server.received)) == ([wait, wait - 1, wait - 2], 1)
 

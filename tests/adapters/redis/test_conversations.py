@@ -142,7 +142,7 @@ async def test_a_full_server_is_unavailable_in_plain_words(redis_client: Redis) 
     await conversations.append(thread(), turn(1))
     await say(redis_client, "CONFIG", "SET", "maxmemory", "1")
 
-    with pytest.raises(StoreUnavailable, match="no room left") as caught:
+    with pytest.raises(StoreUnavailable, match="is full") as caught:
         await conversations.append(thread(), turn(2))
     assert "OOM" not in str(caught.value)
     assert "maxmemory" in str(caught.value.__cause__)

@@ -86,7 +86,7 @@ class Full(MemoryVault):
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Keep it, where there is room."""
         if self.is_full:
-            raise StoreUnavailable("The data store has no room left.")
+            raise StoreUnavailable("The data store is full.")
         await super().save(key, text, ttl)
 
 

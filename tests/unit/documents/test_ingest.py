@@ -135,7 +135,7 @@ async def test_a_second_page_at_the_same_address_is_reported() -> None:
 
     steps = await ingest(index, page("a"), page("a", "Other."))
 
-    reason = "It has the same address as another page of this source; give one of them its own."
+    reason = "has the same address as another page of this source; give one of them its own."
     failed = Unreadable(name=f"a ({url('a')})", reason=reason, url=url("a"))
     assert steps[1:] == [failed, Summary(added=1, failed=(failed,), passages=1)]
 

@@ -190,5 +190,5 @@ async def test_a_source_that_nobody_knows_is_named(library: Library, index: Memo
     await index.record(SourceRecord(name="old", audience=Audience()))
     with pytest.raises(InvalidInput, match=r"There is no source 'docs'\. The sources are: old\."):
         await library.remove("docs")
-    with pytest.raises(InvalidInput, match="Nobody knows where 'old' comes from"):
+    with pytest.raises(InvalidInput, match="It is not known where 'old' comes from"):
         [step async for step in library.sync("old")]
