@@ -27,6 +27,12 @@ MARKDOWN = [ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", *PAGES]
 SCORE = re.compile(r"\(\d\.\d\d\)")
 BREAK_INSIDE = re.compile(r"(?<!^\d)[.!?]`? +[A-Z]")
 CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+STUMBLES = re.compile(
+    r"(?<!here )\b(?:is|are|was|were|be) no (?!longer\b)|\bstands? in\b|\banew\b|\bin the place of\b|\bby themselves\b"
+    r"|\bpassed over\b|\bnobody knows\b|\btoo much to do\b|\byou resume\b|\bpeople's talk\b|\bmay not be written\b",
+    re.IGNORECASE,
+)
+SENTENCE = 4  # words, from which on a text in the code is one for people
 ABOUT = {
     "What is Footnote?": "",
     "How do I install it?": "installing",
@@ -167,6 +173,26 @@ def test_a_line_holds_one_sentence(page: Path) -> None:
     lines = CODE.sub("", page.read_text()).splitlines()
 
     assert [line for line in lines if BREAK_INSIDE.search(line) and not line.startswith("|")] == []
+
+
+def test_no_sentence_stops_a_native_reader() -> None:
+    """None is built as in another language, in what people are told or read."""
+    for_developers = {"architecture.md", "CONTRIBUTING.md"}
+    pages = [ROOT / ".env.example", *(page for page in MARKDOWN if page.name not in for_developers)]
+    lines = [line for page in pages for line in page.read_text().splitlines()]
+
+    assert [line for line in (*lines, *_sentences()) if STUMBLES.search(line)] == []
+
+
+def _sentences() -> list[str]:
+    """Return the texts in the code that are long enough to be sentences, and no docstrings."""
+    found: list[str] = []
+    for path in (path for package in ("bot", "core", "adapters") for path in (ROOT / package).rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        docstrings = {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
+        texts = [each.value for each in nodes if isinstance(each, ast.Constant) and id(each) not in docstrings]
+        found += (text for text in texts if isinstance(text, str) and len(text.split()) >= SENTENCE)
+    return found
 
 
 @pytest.mark.parametrize("page", MARKDOWN, ids=names)
