@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
+from adapters.documents.folder import READERS
 from bot.cli import app
 from bot.commands.ask import AskOptions
+from bot.commands.ingest import FORMATS, NOTHING
 from bot.settings import Settings
 from bot.wiring import assemble
 from core.documents.sections import slug
@@ -138,6 +140,13 @@ def test_every_setting_is_explained() -> None:
     page = (ROOT / "docs" / "configuring.md").read_text()
 
     assert [name for field in Settings.model_fields.values() if (name := str(field.validation_alias)) not in page] == []
+
+
+def test_the_formats_in_the_readme_are_those_that_people_are_told() -> None:
+    """Whoever names a folder without any page is told what is read, and it is what the README says."""
+    assert f"reads {FORMATS};" in (ROOT / "README.md").read_text()
+    assert f" {FORMATS}. " in NOTHING.format("docs")
+    assert len(re.split(", | and ", FORMATS)) == len(set(READERS.values()))
 
 
 def test_every_command_and_option_is_in_the_readme() -> None:

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 SHOWN_FAILURES = 20
 KEPT = "{}: stopped; {} are done and kept, and the next run continues from there."
+FORMATS = "Markdown, MDX, HTML, reStructuredText, plain text, PDF, notebooks, Word, slides and transcripts"
 NOTHING = (
-    "Nothing in {0} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, reStructuredText, plain "
-    "text, PDF, notebooks and Word. To remove what was read before: footnote sources remove {0}"
+    f"Nothing in {{0}} could be read, so nothing was changed. Footnote reads {FORMATS}. "
+    "To remove what was read before: footnote sources remove {0}"
 )
 
 
