@@ -131,7 +131,8 @@ class SlackChat(ChatPlatform):
         once = (await self.workspaces.find(home.workspace)).once
         for moderator in await self.people.moderators(home.workspace, most=MOST_TOLD):
             with suppress(PostingFailed):
-                await tell(once, "chat.postMessage", channel=moderator, text=mrkdwn(part.text), nonce=nonce)
+                said: dict[str, Any] = {"text": mrkdwn(part.text), "unfurl_links": False, "unfurl_media": False}
+                await tell(once, "chat.postMessage", channel=moderator, **said, nonce=nonce)
 
     async def end_sign(self, task: Task) -> None:
         """Take away the sign of a worker that had the question before."""
