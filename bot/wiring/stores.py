@@ -16,6 +16,7 @@ from bot.wiring.communities import verdict as on_communities
 from bot.wiring.services import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
+from core.messages import counted
 from core.model import Backlog
 from core.ports import (
     ChannelCursor,
@@ -188,18 +189,13 @@ async def check_communities(settings: Settings, index: PassageIndex, private: st
 
 def verdict(backlog: Backlog, *, is_shared: bool) -> str:
     """Judge what there is to do. Raises `Unavailable` where nobody seems to do it."""
-    waiting = _questions(backlog.waiting, "wait")
-    dead = f"{_questions(backlog.dead, 'failed', 'failed')}: footnote inbox list" if backlog.dead else ""
+    waiting = f"{counted(backlog.waiting, 'question')} waiting"
+    dead = f"{counted(backlog.dead, 'question')} failed: footnote inbox list" if backlog.dead else ""
     if backlog.oldest > LONGEST_WAIT:
         worker = "footnote run worker" if is_shared else "footnote run"
         asked = f"{waiting}, the oldest for {backlog.oldest:.0f} seconds. Is a worker running? `{worker}`"
         raise Unavailable(f"{asked}. {dead}" if dead else asked)
     return Advice(dead) if dead else f"{waiting}, {backlog.running} being answered"
-
-
-def _questions(count: int, plural: str, singular: str | None = None) -> str:
-    """Count them, with the verb that goes with the number."""
-    return f"1 question {singular or plural + 's'}" if count == 1 else f"{count} questions {plural}"
 
 
 @contextlib.asynccontextmanager

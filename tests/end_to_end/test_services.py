@@ -131,7 +131,7 @@ async def test_the_doctor_names_every_service(shop: Shop) -> None:
         f"ok  qdrant  Qdrant 1.20.0 at 127.0.0.1:{port['qdrant']}, collection documents: 2 pages",
         "ok  secret key  from the file secret.key in the data folder",
         f"ok  conversations  Valkey 9.1.2 at 127.0.0.1:{world.redis.port}",
-        "ok  questions  0 questions wait, 0 being answered",
+        "ok  questions  0 questions waiting, 0 being answered",
         "ok  moderation  the moderators' settings can be read",
         "ok  index  2 pages, 5 passages from zoo",
     ]

@@ -118,19 +118,19 @@ async def test_that_nothing_was_given_up_is_told() -> None:
 @pytest.mark.parametrize(
     ("backlog", "is_shared", "says"),
     [
-        (Backlog(), True, "0 questions wait, 0 being answered"),
-        (Backlog(waiting=1, running=2, oldest=60.0), True, "1 question waits, 2 being answered"),
+        (Backlog(), True, "0 questions waiting, 0 being answered"),
+        (Backlog(waiting=1, running=2, oldest=60.0), True, "1 question waiting, 2 being answered"),
         (Backlog(dead=1), True, Advice("1 question failed: footnote inbox list")),
         (
             Backlog(waiting=2, oldest=61.2),
             True,
-            "2 questions wait, the oldest for 61 seconds. Is a worker running? `footnote run worker`",
+            "2 questions waiting, the oldest for 61 seconds. Is a worker running? `footnote run worker`",
         ),
         (
             Backlog(waiting=1, dead=2, oldest=timedelta(hours=1).total_seconds()),
             False,
             (
-                "1 question waits, the oldest for 3600 seconds. Is a worker running? `footnote run`. "
+                "1 question waiting, the oldest for 3600 seconds. Is a worker running? `footnote run`. "
                 "2 questions failed: footnote inbox list"
             ),
         ),

@@ -174,7 +174,7 @@ async def test_an_invalid_session_begins_anew(server: DiscordServer, place: Plac
         await server.connected()
         server.post_as(place.ada, place.channel, "after")
         assert await heard(client) == "after"
-    assert [one.op for one in server.gateway.arrivals] == [IDENTIFY, IDENTIFY]
+    assert [(one.op, one.path) for one in server.gateway.arrivals] == 2 * [(IDENTIFY, "/gateway/")]
 
 
 @pytest.mark.promise("shards")
