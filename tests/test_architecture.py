@@ -228,10 +228,14 @@ def test_exported_names_exist() -> None:
 
 
 @pytest.mark.promise("quick-help")
-def test_the_command_line_loads_no_vendor() -> None:
-    """Importing the command line in an empty environment loads nothing heavy, so that `--help` is quick."""
-    program = "import bot.cli, json, sys; print(json.dumps([name for name in sys.argv[1:] if name in sys.modules]))"
-    command = [sys.executable, "-W", "error", "-c", program, *VENDORS]
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [("bot.cli", VENDORS), ("adapters.documents.reader", [*VENDORS, "asyncio", "core", "pydantic"])],
+)
+def test_what_is_started_often_loads_nothing_heavy(module: str, heavy: list[str]) -> None:
+    """Neither the command line, so that `--help` is quick, nor the process that files are read in."""
+    program = f"import {module}, json, sys; print(json.dumps([name for name in sys.argv[1:] if name in sys.modules]))"
+    command = [sys.executable, "-W", "error", "-c", program, *heavy]
     ended = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False)
 
     assert (ended.stdout, ended.stderr) == ("[]\n", "")

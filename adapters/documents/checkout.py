@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.documents.confining import PACKAGES, limit, reader_environment
+from adapters.documents.reader import PACKAGES, limit, reader_environment
 
 if TYPE_CHECKING:
     from dulwich.object_store import DiskObjectStore

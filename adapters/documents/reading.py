@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import BinaryIO
 
 from pydantic import TypeAdapter
 
-from adapters.documents.confining import PACKAGES, limit, reader_environment
 from adapters.documents.page import NotReadable
+from adapters.documents.reader import LENGTH, PACKAGES, TOO_BIG, ReadRequest, reader_environment
 from core.errors import Misconfigured
 from core.model import Document, Unreadable
 
-READER = "adapters.documents.folder"
-LENGTH = 4  # bytes in front of each reply
 START, END = 60.0, 5.0  # seconds for a process to say its first word, and for one that has said its last
 STALLED = 6  # times the processor's seconds, after which a file counts as too slow whoever is to blame
 TOO_SLOW = "takes longer than {:.0f} seconds to read; split it, or take it out."
@@ -28,7 +23,6 @@ NO_READER = (
     "The process that reads files does not start. Free some memory, check the variables PYTHONHOME and PYTHONPATH,"
     " and read the documents again."
 )
-TOO_BIG = "needs too much memory to read, or is damaged; split it, or open it in its own program and save it again."
 Reply = Document | Unreadable | None
 """A page, a file that could not be read, or nothing for a page that its author hides."""
 REPLY: TypeAdapter[Reply] = TypeAdapter(Reply)
@@ -48,22 +42,6 @@ class ReadingLimits:
 
 
 DEFAULT_LIMITS = ReadingLimits()
-
-
-@dataclass(frozen=True, slots=True)
-class ReadRequest:
-    """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes.
-
-    Nothing outside of the *root* is read for it.
-    """
-
-    path: str
-    relative: str
-    problem: str
-    source: str
-    base_url: str | None
-    seconds: float
-    root: str
 
 
 class ReadingProcess:
@@ -99,7 +77,7 @@ class ReadingProcess:
         return REPLY.validate_json(await process.stdout.readexactly(length))
 
     async def _started(self) -> Process:
-        words = (sys.executable, "-m", READER, str(self._limits.memory))
+        words = (sys.executable, "-m", "adapters.documents.reader", str(self._limits.memory))
         try:
             # A session of its own, so that Ctrl-C does not reach it: whoever reads ends it.
             process = self._process = await asyncio.create_subprocess_exec(
@@ -133,20 +111,3 @@ class ReadingProcess:
             if process.returncode is None:
                 process.kill()
             await process.communicate(b"")  # its pipes end with it, and not when the loop is closed
-
-
-def serve(document: Callable[[ReadRequest], Reply]) -> None:
-    """Read what is asked for on standard input, a line each, until that ends."""
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library may print is no reply
-    limit(memory=int(sys.argv[1]))
-    _reply(replies, b"")
-    for line in sys.stdin.buffer:
-        request = ReadRequest(**json.loads(line))
-        limit(seconds=request.seconds)
-        _reply(replies, REPLY.dump_json(document(request)))
-
-
-def _reply(replies: BinaryIO, body: bytes) -> None:
-    replies.write(len(body).to_bytes(LENGTH, "big") + body)
-    replies.flush()

@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 from adapters.documents.links import Hints, Site, hints_in, listed, locations
 from adapters.documents.made_of import readers
 from adapters.documents.page import NotReadable
-from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess, ReadRequest
+from adapters.documents.reader import ReadRequest
+from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess
 from adapters.fetching import AGENT, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
 from core.errors import InvalidInput, SourceUnavailable

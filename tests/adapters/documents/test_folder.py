@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.folder import READERS, Folder
+from adapters.documents.folder import Folder
+from adapters.documents.reader import READERS
 from core.documents.sections import read_page
 from core.errors import InvalidInput
 from core.model import Document, Unreadable

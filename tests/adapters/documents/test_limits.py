@@ -14,17 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.confining import PACKAGES
 from adapters.documents.folder import Folder
 from adapters.documents.page import NotReadable
-from adapters.documents.reading import (
-    DEFAULT_LIMITS,
-    TOO_BIG,
-    TOO_SLOW,
-    ReadingLimits,
-    ReadingProcess,
-    ReadRequest,
-)
+from adapters.documents.reader import PACKAGES, TOO_BIG, ReadRequest
+from adapters.documents.reading import DEFAULT_LIMITS, TOO_SLOW, ReadingLimits, ReadingProcess
 from core.errors import Misconfigured
 from core.model import Document, Unreadable
 

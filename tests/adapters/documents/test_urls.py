@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.documents.folder import address, unnumbered
+from adapters.documents.reader import address, unnumbered
 
 BASE = "https://book.example/docs"
 

@@ -1,0 +1,231 @@
+"""Reads strangers' files in a process of its own, which is told little and may take little.
+
+It is started often, so this imports little: nothing of a format before there is a file of it, and nothing of the core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from pkgutil import resolve_name
+from typing import Any, BinaryIO
+from urllib.parse import quote, unquote
+
+from adapters.documents import frontmatter
+from adapters.documents.frontmatter import word
+from adapters.documents.lectures import TRANSCRIPTS, media_of
+from adapters.documents.page import NotReadable, Page, decode, title_of
+
+PACKAGES = Path(__file__).parents[2]
+KEPT = ("LANG", "LC_", "LD_", "PATH", "PYTHON", "COVERAGE_")
+"""What a reader of files is told of the environment; keys and tokens are nothing for it."""
+LENGTH = 4  # bytes in front of each reply
+TOO_BIG = "needs too much memory to read, or is damaged; split it, or open it in its own program and save it again."
+LOCKED = "cannot be opened; check its permissions."  # a folder, of whose pages nobody knows the addresses
+TEXT_LIMIT = 20_000_000  # bytes: far above any page that people wrote; larger files are data
+LONG = 20_000  # characters: what is shorter takes a few seconds at most, whatever it is
+PACKED_LIMIT = 100_000_000  # bytes: PDF and Word files also hold pictures
+READERS: Mapping[str, str] = {
+    ".md": "markdown:read",
+    ".markdown": "markdown:read",
+    ".mdx": "markdown:read_mdx",
+    ".html": "html:read",
+    ".htm": "html:read",
+    ".rst": "rst:read",
+    ".txt": "page:read_plain",
+    ".pdf": "pdf:read",
+    ".ipynb": "notebook:read",
+    ".docx": "html:read_word",
+    ".pptx": "lectures:read_slides",
+    ".vtt": "lectures:read_transcript",
+    ".srt": "lectures:read_transcript",
+}
+"""The function that turns the bytes of a file into a page; its module is imported for the first such file."""
+PACKED = frozenset((".pdf", ".docx", ".pptx"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes.
+
+    Nothing outside of the *root* is read for it.
+    """
+
+    path: str
+    relative: str
+    problem: str
+    source: str
+    base_url: str | None
+    seconds: float
+    root: str
+
+
+def reader_environment() -> dict[str, str]:
+    """Return what a reader of files is told of the environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
+
+
+def limit(*, memory: int | None = None, seconds: float | None = None) -> None:
+    """Have this process end where it takes more bytes of memory, or more seconds of the processor from now on."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory is not None:
+        with suppress(ValueError, OSError):  # where the system knows no such limit
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    if seconds is not None:
+        until = int(time.process_time() + seconds) + 1
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)  # what somebody has set for all processes cannot be raised
+        resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
+
+
+DATE = re.compile(r"^(?:\d{2}|\d{4})[-_.]\d{2}(?:[-_.](?:\d{2}|\d{4}))?")
+VERSION = re.compile(r"^\d+[-_.]\d+")
+NUMBERED = re.compile(r"^\d+\s*[-_.]+\s*(.+)$")
+MARKDOWN_SUFFIXES = (".md", ".mdx", ".markdown")
+SEGMENT = "-._~!$&'()*+,;=:@"  # what RFC 3986 allows in a segment of a path
+
+
+def address(file: Path, relative: PurePosixPath, meta: Mapping[str, Any], base_url: str | None) -> str:
+    """Return the address of a file whose place under the source's root is *relative*; a transcript is a recording's."""
+    if relative.suffix.lower() in TRANSCRIPTS:
+        file = media_of(file)
+        relative = relative.with_name(file.name)
+    if base_url is None:
+        return file.resolve().as_uri()
+    path = _page(relative, meta) if relative.suffix.lower() in MARKDOWN_SUFFIXES else _file(relative)
+    return base_url.rstrip("/") + "/" + "/".join(quote(part, safe=SEGMENT) for part in path.split("/"))
+
+
+def unnumbered(segment: str) -> str:
+    """Take a number for sorting off a name: `01-intro` is `intro`, but dates and versions stay."""
+    if DATE.match(segment) or VERSION.match(segment):
+        return segment
+    match = NUMBERED.match(segment)
+    return match[1] if match else segment
+
+
+def _page(relative: PurePosixPath, meta: Mapping[str, Any]) -> str:
+    slug = unquote(word(meta, "slug"))
+    if slug.startswith("/"):
+        return _resolved(slug)
+    keeps_numbers = meta.get("parse_number_prefixes") is False
+    strip = str if keeps_numbers else unnumbered
+    folder = "".join(f"{strip(part)}/" for part in relative.parts[:-1])
+    if slug:
+        return _resolved(folder + slug)
+    if relative.stem.lower() in ("index", "readme", relative.parent.name.lower()):
+        return folder
+    return folder + (word(meta, "id") or strip(relative.stem))
+
+
+def _resolved(path: str) -> str:
+    """Follow `.` and `..`, and never above the base."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts) + ("/" if parts and path.endswith("/") else "")
+
+
+def _file(relative: PurePosixPath) -> str:
+    match relative.suffix.lower():
+        case ".rst":
+            return str(relative.with_suffix(".html"))
+        case ".html" | ".htm" if relative.stem.lower() == "index":
+            return "".join(f"{part}/" for part in relative.parts[:-1])
+        case _:
+            return str(relative)
+
+
+def document(request: ReadRequest) -> dict[str, Any] | None:
+    """Read a file in this process; return what a `Document` or an `Unreadable` is made of, or None if it is hidden."""
+    path, relative = Path(request.path), PurePosixPath(request.relative)
+    meta: Mapping[str, Any] = {}
+    try:
+        page = _read(path, request)
+        meta = page.meta
+        opens_at = frontmatter.opening(meta)
+    except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
+        reason = "could not be parsed; open it in its own program and save it again."
+        if isinstance(error, NotReadable | MemoryError):
+            reason = str(error) if isinstance(error, NotReadable) else TOO_BIG
+        url = "" if request.problem == LOCKED else address(path, relative, meta, request.base_url)
+        return {"name": request.relative, "reason": reason, "url": url}
+    if frontmatter.is_hidden(meta):
+        return None
+    return {
+        "source": request.source,
+        "url": page.url or address(path, relative, meta, request.base_url),
+        "title": page.title or title_of(relative.stem),
+        "text": page.text,
+        "chapter": word(meta, "chapter") or "".join(relative.parts[:-1][:1]),
+        "opens_at": opens_at and opens_at.isoformat(),
+        "changed_on": frontmatter.changed(meta),
+    }
+
+
+def _read(path: Path, request: ReadRequest) -> Page:
+    if request.problem:
+        raise NotReadable(request.problem)
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        known = ", ".join(sorted(READERS))
+        raise NotReadable(f"is of a kind that cannot be read; these can: {known}.")
+    content = _content(path, PACKED_LIMIT if suffix in PACKED else TEXT_LIMIT)
+    if suffix == ".rst":
+        from adapters.documents.made_of import PageFile, expanded
+
+        content = expanded(decode(content), PageFile(path, Path(request.root))).encode()
+    read: Callable[[bytes], Page] = resolve_name(f"adapters.documents.{READERS[suffix]}")
+    page = read(content)
+    if len(page.text) > TEXT_LIMIT:
+        raise NotReadable(f"holds more than {TEXT_LIMIT // 1_000_000} million characters. Split it, or take it out.")
+    if len(page.text) > LONG:  # then cutting it into passages may take too much too, which is tried here
+        from core.documents.sections import read_page
+
+        read_page(page.text, page.title)
+    return page
+
+
+def _content(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file. Raises `NotReadable`."""
+    try:
+        size = path.stat().st_size
+        if size > limit:
+            says = f"is {size / 1e6:.0f} MB large; the limit is {limit // 1_000_000} MB. Split it, or take it out."
+            raise NotReadable(says)
+        return path.read_bytes()
+    except PermissionError as error:
+        raise NotReadable("cannot be opened: permission denied.") from error
+    except OSError as error:
+        raise NotReadable("cannot be opened; it may have been moved while the folder was read.") from error
+
+
+def main() -> None:
+    """Read what is asked for on standard input, a line each, until that ends."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library may print is no reply
+    limit(memory=int(sys.argv[1]))
+    _reply(replies, b"")
+    for line in sys.stdin.buffer:
+        request = ReadRequest(**json.loads(line))
+        limit(seconds=request.seconds)
+        _reply(replies, json.dumps(document(request), ensure_ascii=False).encode())
+
+
+def _reply(replies: BinaryIO, body: bytes) -> None:
+    replies.write(len(body).to_bytes(LENGTH, "big") + body)
+    replies.flush()
+
+
+if __name__ == "__main__":
+    main()
