@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from pathlib import Path
@@ -45,6 +46,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if "shared_data" in getattr(item, "fixturenames", ()):
                 item.add_marker("no_cover")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Nothing that is made for the collection goes before the end of the run, so that nothing is looked for in it."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave the modules and the tests out of what is looked through for garbage from here on."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
