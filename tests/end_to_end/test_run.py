@@ -228,7 +228,7 @@ async def test_what_was_asked_while_it_was_away_is_answered_once(footnote: Footn
 
 def test_a_bot_without_a_platform_says_what_to_set(footnote: Footnote) -> None:
     """And so do processes that could not meet."""
-    alone, apart = footnote.apart("run"), footnote.apart("run", "worker", DISCORD_TOKEN="t0ken")
+    alone, apart = footnote("run"), footnote("run", "worker", DISCORD_TOKEN="t0ken")
 
     assert (alone.code, alone.err) == (2, f"{NOTHING_TO_RUN}\n")
     assert (apart.code, apart.err) == (2, f"{NOT_SHARED}\n")
@@ -236,7 +236,7 @@ def test_a_bot_without_a_platform_says_what_to_set(footnote: Footnote) -> None:
 
 def test_a_misspelt_token_is_pointed_out_before_it_is_missed(footnote: Footnote) -> None:
     """Whoever wrote it would look for it in vain."""
-    ended = footnote.apart("run", DISCORD_TOKN="t0ken")
+    ended = footnote("run", DISCORD_TOKN="t0ken")
 
     said = "DISCORD_TOKN is not a setting. Did you mean DISCORD_TOKEN?"
     assert (ended.code, ended.err) == (2, f"{said}\n{NOTHING_TO_RUN}\n")
