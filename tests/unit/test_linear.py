@@ -156,13 +156,15 @@ OF_PEOPLE = ("small talk", "an acknowledgement", "a question among people")
 MESSAGES = (READERS["messages on Discord"], READERS["messages on Slack"])
 
 
-def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int) -> float:
-    """Give the least CPU time of several runs: others only ever add to it."""
+def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int, *, enough: float = 0.0) -> float:
+    """Give the least CPU time of several runs: others only ever add to it. One below what is *enough* is the last."""
     text, times = beginning + (unit * (length // len(unit) + 1))[:length] + "x", list[float]()
     for _ in range(ROUNDS):
         begun = time.process_time()
         reader(text)
         times.append(time.process_time() - begun)
+        if times[-1] < enough:
+            break
     return min(times)
 
 
@@ -177,8 +179,8 @@ def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int
 @settings(max_examples=150, deadline=None)
 def test_twice_the_text_takes_about_twice_the_time(reader: Callable[[str], Any], beginning: str, unit: str) -> None:
     """Of any text, in every reader."""
-    long = seconds(reader, beginning, unit, LONG)
     quick = A_STEP if reader in MESSAGES else ALWAYS_QUICK
+    long = seconds(reader, beginning, unit, LONG, enough=quick)
 
     assert long < quick or long / seconds(reader, beginning, unit, SHORT) < MOST
 
@@ -266,7 +268,7 @@ def test_a_message_of_any_words_is_read_at_once(name: str, words: list[str], apa
 @pytest.mark.parametrize("name", ["sentences", "an excerpt", "quotes", "what a quote is about"])
 def test_a_run_of_marks_is_read_once(name: str, unit: str) -> None:
     """Not from each of its characters on, which took seconds; the CPU's time, so that a busy machine changes little."""
-    assert seconds(READERS[name], "", unit, 40_000) < 1.0
+    assert seconds(READERS[name], "", unit, 40_000, enough=1.0) < 1.0
 
 
 @pytest.mark.parametrize("unit", ["`", "[", "*a ", "$a "])
@@ -279,16 +281,16 @@ def test_marks_that_nothing_closes_are_read_once(name: str, unit: str) -> None:
         assert time.process_time() - begun < A_LONG_ANSWER
 
 
-@pytest.mark.parametrize("make", [DiscordRenderer, SlackRenderer])
 @pytest.mark.parametrize("unit", ["> ", "- ", "> - ", "1. "])
-def test_nothing_is_nested_without_an_end(make: Callable[[], DiscordRenderer | SlackRenderer], unit: str) -> None:
+def test_nothing_is_nested_without_an_end(unit: str) -> None:
     """The marks of what is too deep are words, and every line of code has few quotes and items around it."""
     text = unit * 2_000 + "```py\n" + "x\n" * 2_000
 
     blocks = read(text, make_sources())
     assert max(len(block.path) for block in blocks) < 10
     assert len(MARKDOWN.write(blocks)) < 40 * len(text)
-    assert make().whole(answered(text)) != []
+    answer = answered(text)
+    assert [make().whole(answer) == [] for make in (DiscordRenderer, SlackRenderer)] == [False, False]
 
 
 @pytest.mark.parametrize(
