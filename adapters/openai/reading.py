@@ -26,6 +26,8 @@ WITHHELD = frozenset({"sensitive", "safety", "recitation", "blocklist", "prohibi
 BROKEN_OFF = frozenset({"error", "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled"})
 """Those for one that the service could not go on with."""
 WORDS_OF_THOUGHTS = ("reasoning_content", "reasoning")
+MANY = 2_048  # bytes of events, from which on it is worth while to know their frame
+_PADDING = re.compile(rb',"obfuscation":"\w*"')  # by which nobody can tell the length of a text
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 
@@ -68,6 +70,38 @@ class KeptThoughts:
 
 
 @dataclass(slots=True)
+class Frame:
+    """What stands around the text in an event, and is the same in most others, of which so only the texts are read."""
+
+    before: bytes = b""
+    behind: bytes = b""
+
+    def learn(self, event: bytes, fields: dict[str, Any]) -> None:
+        """Take an event as an example, if it has a text, and nothing else that counts."""
+        before, _, text = _PADDING.sub(b"", event).partition(b'"content":"')
+        text, quote, behind = text.partition(b'"')
+        with suppress(LookupError, TypeError, AttributeError):
+            choice = fields["choices"][0]
+            said = {name: each for name, each in choice["delta"].items() if each and name != "role"}
+            is_usual = said == {"content": text.decode(errors="replace")}
+            if is_usual and event.count(b'"content"') == 1 and not (fields.get("error") or choice.get("finish_reason")):
+                self.before, self.behind = before + b'"content":"', quote + behind
+
+    def joined(self, events: bytes) -> dict[str, Any] | None:
+        """Return one event with the texts of all, if each has this frame and nothing else."""
+        events = _PADDING.sub(b"", events)
+        is_framed = self.before and events.startswith(self.before) and events.endswith(self.behind)
+        if not is_framed or len(events) < len(self.before) + len(self.behind):
+            return None
+        texts = events[len(self.before) : -len(self.behind)].split(self.behind + b"\n\n" + self.before)
+        with suppress(ValueError):
+            found = from_json(b'["%b"]' % b'","'.join(texts))  # a text can end too early or too late, but not both
+            if len(found) == len(texts) and not any(text.endswith(b"\\") for text in texts):
+                return {"choices": [{"delta": {"content": "".join(found)}}]}
+        return None
+
+
+@dataclass(slots=True)
 class Reading:
     """Takes one answer as it comes; nothing in it is trusted to be what it should be.
 
@@ -95,6 +129,7 @@ class Reading:
     _calls: ToolCalls = field(default_factory=ToolCalls)
     _kept: KeptThoughts = field(default_factory=KeptThoughts)
     _half: str = ""
+    _frame: Frame = field(default_factory=Frame)
 
     @property
     def has_thought_aloud(self) -> bool:
@@ -126,8 +161,8 @@ class Reading:
     def _events(self, piece: bytes) -> Iterable[object]:
         """Return what the events say that are whole now. An end is looked for in what is new alone.
 
-        As a rule each is one line of JSON, and then all of them are read as one list; where anything is unusual, they
-        are read one by one.
+        As a rule each is one line of JSON, and then all of them are read as one list, or only their texts where nothing
+        else differs; where anything is unusual, they are read one by one.
         """
         seen = max(len(self._rest) - len(b"\r\n\r"), 0)
         self._rest += piece
@@ -142,9 +177,13 @@ class Reading:
             return self._one_by_one(events)
         whole, _, rest = come.rpartition(b"\n\n")
         self._rest = bytearray(rest)
+        if len(whole) > MANY and (joined := self._frame.joined(whole)):
+            return (joined,)
         with suppress(ValueError):
             listed = from_json(b"[%b]" % whole.removeprefix(b"data:").replace(b"\n\ndata:", b","))
             if len(listed) == whole.count(b"\n\ndata:") + 1:
+                if len(whole) > MANY:
+                    self._frame.learn(whole.rpartition(b"\n\n")[2], fields_of(listed[-1]))
                 return listed
         return self._one_by_one(whole.split(b"\n\n"))
 

@@ -252,8 +252,8 @@ class Run:
             return False
         has_passages = self._sources.citations and not self._toolbox.has_grounds
         is_excused = self._repaired or self._is_free or not has_passages or self._draft.says_no
-        is_compared = self._sources.evidence.compares(self._draft.text)  # then the passages say where footnotes belong
-        return bool(is_excused or is_compared or self._draft.markup.citations or self._draft.markup.is_blank)
+        is_done = is_excused or self._draft.markup.citations or self._draft.markup.is_blank
+        return bool(is_done or self._sources.evidence.compares(self._draft.text))  # which says where footnotes belong
 
     def _first_search(self) -> tuple[ToolCall, ...]:
         """Return the search for the question itself, with what was asked before it where it does not stand alone."""

@@ -120,12 +120,14 @@ class Statement:
 class Support(NamedTuple):
     """How much of a statement a passage holds: the share of its words, and whether all is there that has to be.
 
-    Without a *comparison* of words the share is whole, as nobody can know.
+    Without a *comparison* of words the share is whole, as nobody can know; it *is sure* that more passages would lower
+    no share.
     """
 
     share: float
     is_exact: bool
     is_compared: bool = True
+    is_sure: bool = True
 
 
 @dataclass
@@ -139,6 +141,7 @@ class Evidence:
     _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
+    _shares: dict[str, float] = field(default_factory=dict[str, float])  # of claims, which passages are known to hold
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
     def __bool__(self) -> bool:
@@ -152,10 +155,12 @@ class Evidence:
             self._placed.clear()
 
     def claim(self, sentence: str) -> Statement:
-        """Return a sentence as what it says, which is read once."""
-        claim = self._claims.get(sentence)
+        """Return a sentence as what it says, which is read once, also where a mark stands before its full stop."""
+        bare = sentence.removesuffix(".").rstrip()
+        text = sentence if bare.endswith("?") else bare
+        claim = self._claims.get(text)
         if claim is None:
-            claim = self._claims[sentence] = Statement(sentence)
+            claim = self._claims[text] = Statement(text)
         return claim
 
     def claim_before(self, text: str) -> str:
@@ -167,7 +172,10 @@ class Evidence:
 
     def support(self, claim: Statement, number: int) -> Support:
         """Return how far a passage supports a claim."""
-        return _support(claim, self._passages.get(number, ()))
+        found = _support(claim, self._passages.get(number, ()))
+        if found.is_exact and found.is_sure:
+            self._shares[claim.text] = max(found.share, self._shares.get(claim.text, 0.0))
+        return found
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best."""
@@ -197,10 +205,11 @@ class Evidence:
 
         It is 0 where something is missing that has to be there. What was said is long, and rarely has to be read.
         """
+        if (share := self._shares.get(claim.text, 0.0)) >= enough:
+            return share
         passages = tuple(self._all())
         found = _support(claim, passages)
-        is_known = found.is_compared or not claim.is_english  # whether words that were said could change nothing
-        if not (is_known and found.is_exact and found.share >= enough):
+        if not (found.is_exact and found.is_sure and found.share >= enough):
             found = _support(claim, (*passages, self.claim(self.said)))
         return found.share if found.is_exact else 0.0
 
@@ -227,7 +236,7 @@ def _support(claim: Statement, passages: Iterable[Statement]) -> Support:
     is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
     is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
     if not (claim.is_english and any(each.is_english for each in known)):
-        return Support(1.0, is_exact, is_compared=False)
+        return Support(1.0, is_exact, is_compared=False, is_sure=not claim.is_english)
     found = frozenset[str]().union(*(claim.words & each.words for each in known))
     is_exact = is_exact and claim.names <= found
     return Support(_weight(found) / (claim.weight or 1), is_exact)

@@ -93,6 +93,7 @@ class MarkupReader:
     _title: RawBlock | None = field(default=None, init=False)  # of the list that begins there
     _has_begun: bool = field(default=False, init=False)
     _is_ahead: bool = field(default=False, init=False)
+    _citations: tuple[Citation, ...] | None = field(default=None, init=False)  # of all that was fed until now
 
     def feed(self, piece: str, *, is_last: bool = False) -> None:
         """Take more of the text. Nothing is read before it is drawn or the piece *is_last*.
@@ -100,6 +101,7 @@ class MarkupReader:
         Then a list of sources at the end is left off, if anything is before it.
         """
         self._pieces.append(piece)
+        self._citations = None
         if is_last:
             self._pieces.append("\n")
             self.read()
@@ -131,7 +133,9 @@ class MarkupReader:
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes of all that is certain, in the order of their numbers."""
-        return cited(chain(*self.read()), self.notes)
+        if self._citations is None:
+            self._citations = cited(chain(*self.read()), self.notes)
+        return self._citations
 
     def _look(self, rest: str) -> Sequence[Block]:
         """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""

@@ -258,8 +258,8 @@ def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ..
 
 def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[CheckedSentence, ...]:
     """Return what an answer says, as far as it can be checked, and how much of it the passages hold together."""
-    said = (each for each in statements(blocks, evidence) if each.is_checkable)
-    return tuple(CheckedSentence(each.text, evidence.held(each, enough=FOUNDED)) for each in said)
+    said = ((text, claim) for text, claim in statements(blocks, evidence) if claim.is_checkable)
+    return tuple(CheckedSentence(text, evidence.held(claim, enough=FOUNDED)) for text, claim in said)
 
 
 def is_founded(said: Sequence[CheckedSentence]) -> bool:
@@ -267,17 +267,17 @@ def is_founded(said: Sequence[CheckedSentence]) -> bool:
     return sum(each.support >= FOUNDED for each in said) * 2 >= len(said)
 
 
-def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[Statement]:
-    """Yield what an answer says, sentence by sentence; headings, tables and code are not judged."""
+def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[tuple[str, Statement]]:
+    """Yield each sentence of an answer and what it says; headings, tables and code are not judged."""
     for block in blocks:
         if isinstance(block.leaf, Paragraph):
             text = visible(block.leaf.children).replace(NOTE, "")
-            yield from map(evidence.claim, sentences(text))
+            yield from ((each, evidence.claim(each)) for each in sentences(text))
 
 
 def _noted(block: Block, notes: Footnotes) -> Block:
     evidence, known = notes.sources.evidence, notes.sources.citations
-    best = (evidence.best(each, known) for each in statements((block,), evidence) if each.is_checkable)
+    best = (evidence.best(claim, known) for _, claim in statements((block,), evidence) if claim.is_checkable)
     numbers = dict.fromkeys(
         number for number, found in best if found.is_compared and found.is_exact and found.share >= KEPT
     )

@@ -104,17 +104,17 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    sentences = _sentences(text, limit)
+    sentences, ends = _sentences(text, limit)
     if not sentences:
         return ""
-    ends = [end for (_, end), _, _ in sentences]
     wanted = set(stems(query))
     found = [wanted & words for _, words, _ in sentences]
     weights = {word: 1 / times for word, times in Counter(chain.from_iterable(found)).items()}
     best, window, behind = -1.0, "", 0
     for first, ((start, _), _, opening) in enumerate(sentences):
         before, behind = behind, bisect_right(ends, start + limit - len(opening))
-        if behind <= max(before, first):  # no more words than in the window before
+        newest = found[max(before, first) : behind]
+        if not newest or (window and not any(newest)):  # no more words than in the window before
             continue
         words = set[str]().union(*found[first:behind])
         score = fsum(map(weights.__getitem__, words))  # exact, so that the order of a set does not matter
@@ -124,8 +124,11 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
 
 
 @lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
-def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str], str], ...]:
-    """Return each sentence's place, none longer than *limit*, its words, and the line that opens the code it is in."""
+def _sentences(text: str, limit: int) -> tuple[tuple[tuple[tuple[int, int], frozenset[str], str], ...], list[int]]:
+    """Return each sentence's place, none longer than *limit*, its words, and the line that opens the code it is in.
+
+    Their ends are also given by themselves.
+    """
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         here = start
@@ -136,7 +139,8 @@ def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[
             here = cut
         spans.append((here, end))
     fences = [(fence.start(), fence.end()) for fence in _FENCED.finditer(text)]
-    return tuple((span, frozenset(stems(text[slice(*span)])), _opening(text, span[0], fences)) for span in spans)
+    known = tuple((span, frozenset(stems(text[slice(*span)])), _opening(text, span[0], fences)) for span in spans)
+    return known, [end for _, end in spans]
 
 
 def _opening(text: str, place: int, fences: Sequence[tuple[int, int]]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.openai.reading import Reading
 from tests.adapters.openai.asking import ask, model_of
 from tests.portion import examples
 from tests.servers.openai import DONE, ChatServer, chunk
@@ -62,3 +63,52 @@ def test_the_bytes_of_a_stream_may_be_cut_anywhere(line_end: bytes) -> None:
         check()
         runner.run(model.aclose())
         runner.run(server.down())
+
+
+AWKWARD = ['"', "\\", '","', '"},{"', "\n\n", "\n\ndata: ", '"content":"', ',"obfuscation":"a"', "{}", "é", "🤖", " "]
+ODD: list[dict[str, Any]] = [
+    chunk({}),
+    chunk({"content": ""}),
+    chunk({"role": "assistant", "content": "Well"}),
+    chunk({"content": "Hm", "reasoning_content": "?"}),
+    chunk({"content": "Hm"}, finish="length"),
+    {**chunk({"content": "Hm"}), "model": "another"},
+    {"choices": [{"logprobs": {"content": "Hm"}, "delta": {"content": ["Hm"]}}]},
+]
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(AWKWARD) | st.text(max_size=9), max_size=4).map("".join), min_size=3),
+    st.lists(st.tuples(st.integers(19, 40), st.sampled_from(ODD)), max_size=2),
+    st.booleans(),
+    st.booleans(),
+)
+def test_many_events_at_once_say_what_they_say_one_by_one(
+    texts: list[str], odd: list[tuple[int, dict[str, Any]]], is_padded: bool, is_broken: bool
+) -> None:
+    """Also where a text looks like what stands around it, or is no JSON, and where events differ."""
+    events = [chunk({"content": text.encode(errors="replace").decode()}) for text in ["So"] * 20 + texts * 9]
+    for place, event in odd:
+        events[min(place, len(events)) :] = [event, *events[min(place, len(events)) :]]
+    padded = [{**event, "obfuscation": "x" * (at % 7)} if is_padded else event for at, event in enumerate(events)]
+    written = [json.dumps(event, ensure_ascii=False, separators=(",", ":")) for event in padded]
+    written = [text.replace("\\", "") for text in written] if is_broken else written
+    data = [f"data: {text}\n\n".encode() for text in written]
+    alone, together = Reading("model", ()), Reading("model", ())
+
+    told = _until_broken(alone.read(each) for each in data)
+    found = _until_broken(together.read(each) for each in (b"".join(data[:20]), b"".join(data[20:])))
+
+    assert found == told
+    assert (together.finished, together.is_cut, together.model) == (alone.finished, alone.is_cut, alone.model)
+
+
+def _until_broken(steps: Iterator[tuple[str, int, Exception | None]]) -> tuple[str, type[Exception] | None]:
+    """The text of steps until one of them is broken, and by what."""
+    said = ""
+    for text, _, trouble in steps:
+        said += text
+        if trouble is not None:
+            return said, type(trouble)
+    return said, None
