@@ -17,7 +17,7 @@ from bot.outcome import OK, WRONG_INPUT
 from bot.wiring.documents import origin_of
 from core.documents.ingest import PageDone, Step, Summary
 from core.errors import InvalidInput
-from core.messages import counted
+from core.messages import counted, listed
 from core.model import Origin, SourceRecord, without_controls
 from core.ports import DocumentSource
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SHOWN_FAILURES = 20
 KEPT = "{}: stopped; {} are done and kept, and the next run continues from there."
 FORMATS = "Markdown, MDX, HTML, reStructuredText, plain text, PDF, notebooks, Word, slides and transcripts"
+OVERLAPS = "  It overlaps with {}: a page that is in both is cited only once, and removing one source keeps the other."
 NOTHING = (
     f"Nothing in {{0}} could be read, so nothing was changed. Footnote reads {FORMATS}. "
     "To remove what was read before: footnote sources remove {0}"
@@ -60,7 +61,16 @@ def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> l
 async def _ingest(opened: Session, name: str, origin: Origin, *, quiet: bool) -> Summary:
     library = opened.app.library
     before = next((record for record in await library.records() if record.name == name), None)
-    return await watched(library.opened(name, origin), library.read(name, origin), before, quiet=quiet)
+    summary = await watched(library.opened(name, origin), library.read(name, origin), before, quiet=quiet)
+    await say_overlaps(opened, name, quiet=quiet)
+    return summary
+
+
+async def say_overlaps(opened: Session, name: str, *, quiet: bool) -> None:
+    """Print with which sources another one shares its pages, if it does."""
+    others = await opened.app.library.overlapping(name)
+    if others and not quiet:
+        sys.stderr.write(without_controls(OVERLAPS.format(listed(others))) + "\n")
 
 
 async def watched(
@@ -131,8 +141,8 @@ def _print(console: Console, name: str, summary: Summary, before: SourceRecord |
     )
     if summary.skipped:
         kinds = sorted(summary.skipped.items(), key=lambda each: (-each[1], each[0]))
-        listed = ", ".join(f"{count:,} {why}" for why, count in kinds)
-        say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {listed}"))
+        each = ", ".join(f"{count:,} {why}" for why, count in kinds)
+        say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {each}"))
     for failed in summary.failed[:SHOWN_FAILURES]:
         say(without_controls(f"  {failed.name}: {failed.reason}"))
     if len(summary.failed) > SHOWN_FAILURES:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from adapters.unix import give_way
 from bot.commands.inbox import aligned
-from bot.commands.ingest import watched
+from bot.commands.ingest import say_overlaps, watched
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.settings import community_named
@@ -140,7 +140,11 @@ def show(name: str, *, as_json: bool) -> int:
     with session("footnote sources show", memory=True) as opened:
         opened.run(opened.app.library.find(name))
         [found] = opened.run(_shelved(opened, [name]))
-    _print(json.dumps(found.facts, ensure_ascii=False) if as_json else aligned(found.lines))
+        others = opened.run(opened.app.library.overlapping(name))
+    if as_json:
+        _print(json.dumps({**found.facts, "overlaps": others}, ensure_ascii=False))
+    else:
+        _print(aligned([*found.lines, *([("overlaps with", joined(others))] if others else [])]))
     return OK
 
 
@@ -156,7 +160,9 @@ def add(origin: Origin, *, name: str | None) -> int:
             raise InvalidInput(EXISTS.format(called, came_from), field="name")
         await library.opened(called, origin).size()  # there has to be something
         await library.add(called, origin)
-        return await _synced(opened, called)
+        summary = await _synced(opened, called)
+        await say_overlaps(opened, called, quiet=False)
+        return summary
 
     with session("footnote sources add") as opened:
         summary = opened.run(added())

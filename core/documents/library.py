@@ -58,6 +58,12 @@ class Library:
         await self.find(name)
         return await self.index.remove(name)
 
+    async def overlapping(self, name: str) -> Sequence[str]:
+        """Return the other sources that have pages of this one. Raises `RetrievalUnavailable`."""
+        origins = {record.name: record.origin for record in await self.records() if record.origin}
+        own = origins.pop(name, None)
+        return [other for other, origin in origins.items() if own is not None and own.overlaps(origin)]
+
     async def read(self, name: str, origin: Origin) -> AsyncGenerator[Step]:
         """Read what is there, which becomes a source of that name once there is anything; yield as `sync` does."""
         known = next((record for record in await self.records() if record.name == name), SourceRecord(name=name))

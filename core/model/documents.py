@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,6 +94,11 @@ class Origin(Value):
     address: str
     base_url: str = ""
     every: int = 0
+
+    def overlaps(self, other: Origin) -> bool:
+        """Return whether one of the two is the place of the other, or in it, so that both hold the same pages."""
+        here, there = (re.sub(r"[/#:]+", "/", f"{each.address}/") for each in (self, other))
+        return here.startswith(there) or there.startswith(here)
 
 
 class SyncReport(Value):

@@ -181,6 +181,36 @@ async def test_a_repository_is_a_source(footnote: Footnote, url: str) -> None:
     assert [*(footnote.data / "repositories").iterdir()] == []
 
 
+@pytest.mark.promise("keeps-sources")
+def test_two_sources_may_hold_the_same_pages(footnote: Footnote, here: Here, url: str, tmp_path: Path) -> None:
+    """Both say so; a page that is in both is cited once, and stays until the second source goes as well."""
+    farm, env = tmp_path / "farm", {"REDIS_URL": url}
+    (farm / "hens").mkdir(parents=True)
+    (farm / "goats.md").write_text("# Goats\n\nGoats eat thistles.\n")
+    (farm / "hens" / "food.md").write_text("# Food of hens\n\nHens eat corn and worms.\n")
+    alone = here(footnote, "ingest", str(farm), **env)
+    both = [
+        here(footnote, *words, str(farm / "hens"), **env)
+        for words in (("ingest",), ("sources", "add"), ("ingest", "--quiet"))
+    ]
+    known = shown(here, footnote, **env)
+    cited: list[list[str]] = []
+    for source in ("farm", "hens", ""):
+        found = json.loads(here(footnote, "ask", "What do hens eat?", "--json", **env).out)
+        cited.append([each["title"] for each in found["sources"]])
+        if source:
+            assert here(footnote, "sources", "remove", source, **env).code == 0
+
+    assert [("overlaps with farm" in each.err, each.code) for each in (alone, *both)] == [
+        (False, 0),
+        (True, 0),
+        (True, 0),
+        (False, 0),
+    ]
+    assert known["overlaps with"] == "hens"
+    assert cited == [["Food of hens"], ["Food of hens"], []]
+
+
 @pytest.mark.promise("empty-folder-keeps-index")
 def test_a_folder_that_has_gone_removes_nothing_and_says_how_to(
     footnote: Footnote, here: Here, url: str, tmp_path: Path

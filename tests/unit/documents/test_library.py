@@ -165,6 +165,35 @@ async def test_reading_a_folder_again_keeps_how_often_it_is_read(library: Librar
     assert found == [ORIGIN, Origin(kind=SourceKind.FOLDER, address="/elsewhere")]
 
 
+@pytest.mark.parametrize(
+    ("address", "others"),
+    [
+        ("/docs", ["folder"]),
+        ("/docs/a/b", ["folder"]),
+        ("/", ["folder"]),
+        ("/docs-old", []),
+        ("/doc", []),
+        ("https://docs.example/guide/a", ["website"]),
+        ("https://docs.example/guidebook", []),
+        ("https://x.example/book.git", ["repository"]),
+        ("https://x.example/book.git#main:docs/a", ["repository"]),
+        ("https://x.example/book.git#main:documents", []),
+    ],
+)
+async def test_sources_that_hold_the_same_pages_are_known(
+    library: Library, index: MemoryIndex, address: str, others: list[str]
+) -> None:
+    """By their places, one of which is in the other."""
+    places = ("/docs", "https://docs.example/guide/", "https://x.example/book.git#main:docs")
+    for kind, place in zip((SourceKind.FOLDER, SourceKind.WEBSITE, SourceKind.REPOSITORY), places, strict=True):
+        await index.record(SourceRecord(name=kind, origin=Origin(kind=kind, address=place)))
+    await index.record(SourceRecord(name="old", audience=Audience()))
+    await index.record(SourceRecord(name="docs", origin=Origin(kind=SourceKind.FOLDER, address=address)))
+
+    assert await library.overlapping("docs") == others
+    assert await library.overlapping("old") == []
+
+
 async def test_what_is_removed_while_it_is_read_does_not_come_back(library: Library, index: MemoryIndex) -> None:
     """Its record said who may read it, which nobody knows any more."""
     await read(library)
