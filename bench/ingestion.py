@@ -1,27 +1,50 @@
 """How fast documents come in, the first time and when nothing has changed, and how much memory that takes.
 
-`python -m bench.ingestion`
+`python -m bench.ingestion`, and `python -m bench.ingestion website` for what an unchanged website costs: a server on a
+socket counts what is asked of it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from adapters.documents.website import Website
+from adapters.fetching import FetchRules
 from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
 from bench.corpora import CACHE, course, course_questions, ros
-from bench.report import Row, at_least, print_rows
+from bench.report import Row, at_least, at_most, print_rows
 from core.documents.ingest import Ingestion, Summary
 from core.documents.retrieval import HybridRetriever
-from core.model import Scope
+from core.model import Scope, Vector
 from core.ports import DocumentSource
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.index import MemoryIndex
+from tests.servers.website import WebSite, html
+
+SITE_PAGES = 1_000
+BESIDE = ("/robots.txt", "/sitemap.xml")  # what a sync asks for that is no page
+
+
+class CountingEmbedder(HashEmbedder):
+    """Counts the texts that it embeds."""
+
+    embedded = 0
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Count them."""
+        self.embedded += len(texts)
+        return await super().embed_passages(texts)
 
 
 def resident_mb() -> str:
@@ -71,6 +94,35 @@ async def first_and_again(source: DocumentSource, least: float) -> list[Row]:
     ]
 
 
+async def unchanged_site(pages: int = SITE_PAGES, *validators: str) -> list[Row]:
+    """Read a site twice, whose pages have these *validators*; its content is the same, and nothing waits."""
+    embedder, index, summary = CountingEmbedder(), MemoryIndex(), Summary()
+    names = {f"/docs/page-{number}": html(f"Page {number}", f"This is page {number}.") for number in range(pages)}
+    async with WebSite({**names, "/docs/": html("Start", "Welcome.")}) as site:
+        site.validators = validators
+        site.list(*names, "/docs/")
+        rules = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
+        website = Website(f"{site.url}/docs/", name="site", rules=rules, pace=0.0)
+        async for _ in Ingestion(index, embedder).run(website):
+            pass
+        embedder.embedded = 0
+        site.received.clear()
+        begun, used = time.monotonic(), cpu_seconds()
+        async for step in Ingestion(index, embedder).run(website):
+            summary = step if isinstance(step, Summary) else summary
+        took, used = time.monotonic() - begun, cpu_seconds() - used
+        asked = Counter(site.asked)
+    assert summary.unchanged == summary.pages == pages + 1, summary
+    what = f"unchanged site of {summary.pages:,} pages with {' and '.join(validators) or 'neither header'}"
+    most = max(count for path, count in asked.items() if path not in BESIDE)
+    return [
+        at_most(f"{what}: requests for any page", most, 1),
+        at_most("requests besides, for robots.txt and the sitemap", sum(map(asked.__getitem__, BESIDE)), len(BESIDE)),
+        at_most("texts embedded", embedder.embedded, 0),
+        Row("seconds, without the pause between two requests", f"{took:.1f} ({used:.1f} of the processor)"),
+    ]
+
+
 async def answering() -> list[Row]:
     """Search in a process that never ingested."""
     embedder = MiniLM(CACHE / "models")
@@ -85,6 +137,11 @@ async def answering() -> list[Row]:
 if __name__ == "__main__":
     if sys.argv[1:] == ["answering"]:
         print(asyncio.run(answering())[0].figure)
+    elif sys.argv[1:] == ["website"]:
+        kinds = (("ETag", "Last-Modified"), ("Last-Modified",), ())
+        print_rows(
+            "An unchanged website", [row for each in kinds for row in asyncio.run(unchanged_site(SITE_PAGES, *each))]
+        )
     else:
         rows = [*asyncio.run(first_and_again(course(), 40)), *asyncio.run(first_and_again(ros(), 40))]
         own = [sys.executable, "-m", "bench.ingestion", "answering"]

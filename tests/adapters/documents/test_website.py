@@ -14,6 +14,7 @@ from adapters.documents.links import Site, hints_in
 from adapters.documents.website import MOST_FAILURES, Website
 from adapters.fetching import FetchRules
 from adapters.retry import SITE
+from bench.ingestion import unchanged_site
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import Found
@@ -159,6 +160,15 @@ async def test_a_page_that_is_as_it_was_costs_a_request(site: WebSite, validator
     assert [each.name for each in await read(site, seen=seen) if isinstance(each, LeftOut) and each.why == "gone"] == [
         f"{site.url}/docs/b/"
     ]
+
+
+@pytest.mark.promise("incremental")
+@pytest.mark.parametrize("validators", [("ETag", "Last-Modified"), ("Last-Modified",), ()])
+async def test_an_unchanged_site_costs_one_request_a_page_and_no_embedding(validators: tuple[str, ...]) -> None:
+    """Also one that does not say what has changed; the command that measures it for 1,000 pages counts the same."""
+    rows = await unchanged_site(20, *validators)
+
+    assert [row.held for row in rows if row.bar] == [True] * 3
 
 
 async def test_a_page_that_has_changed_is_read_again(site: WebSite) -> None:
