@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import quote
 
 from pydantic import ValidationError
+from redis.exceptions import ResponseError
 
 from adapters.redis.connection import ScriptRunner, names, translated
 from core.errors import InvalidInput
@@ -41,6 +42,7 @@ POLICIES = "footnote:policy:"
 # The keys, and the beginnings of keys; what is in braces stays together on one node of a cluster.
 POLICY, AUDIT, VOTES = "footnote:policy:{{{}}}", "footnote:audit:{{{}}}:", "footnote:votes:{{{}}}:"
 COMMUNITIES = "footnote:communities"
+VERSION = b"1"  # of the form of a policy
 NOTES = "footnote:memo:"
 KEPT_ENTRIES = 1_000
 KEPT = timedelta(days=90)
@@ -81,7 +83,14 @@ class RedisPolicies:
         self._run = ScriptRunner(client, "community")
 
     async def load(self, home: WorkspaceRef) -> Policy:
-        """Return the policy of a workspace."""
+        """Return the policy of a workspace; a script reads what may be damaged, of other versions, or hold names."""
+        if home in self._seen:
+            with translated(), suppress(ResponseError):  # it may be no hash
+                fields = await cast("Awaitable[dict[bytes, bytes]]", self._client.hgetall(POLICY.format(home)))
+                pause = _parsed(Pause, fields[b"paused"]) if b"paused" in fields else Pause(by=Person(id=""))
+                is_plain = pause is not None and not pause.by.name and b"legacy" not in fields
+                if not fields or (is_plain and fields.get(b"version") == VERSION):
+                    return _policy(fields)
         return (await self._moderate(home)).before
 
     async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
@@ -141,25 +150,7 @@ class RedisPolicies:
             is_first=home not in self._seen,
         )
         self._seen.add(home)
-        fields = {str(name, "utf-8", "replace"): each for name, each in zip(flat[::2], flat[1::2], strict=True)}
-        pause = None
-        if "paused" in fields:  # a pause is one, whoever may have ordered it
-            pause = _parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
-
-        def named(prefix: str) -> frozenset[str]:
-            return frozenset(name.removeprefix(prefix) for name in fields if name.startswith(prefix))
-
-        before = Policy(
-            paused_by=pause and Person(id=pause.by.id),  # older versions kept the name as well
-            paused_at=pause and pause.at,
-            auto_answer=named("auto:"),
-            silent_channels=named("silent:"),
-            open_channels=named("open:"),
-            moderators=named("moderators:"),
-            budgets=tuple(_budgets(fields)),
-            fault=PolicyFault(str(fault, "ascii")) if fault else None,
-        )
-        return Applied(is_new=bool(is_new), before=before)
+        return Applied(is_new=bool(is_new), before=_policy(dict(zip(flat[::2], flat[1::2], strict=True)), fault))
 
 
 class RedisCommunities:
@@ -281,6 +272,27 @@ def _homes(platform: str, keys: Sequence[str]) -> Sequence[WorkspaceRef]:
     """Return those that are in the names of keys, each once."""
     found = [re.findall(rf"[:{{]{platform}:([^:{{}}]+)", name) for name in keys]
     return [WorkspaceRef.parse(f"{platform}:{each}") for each in dict.fromkeys(chain.from_iterable(found))]
+
+
+def _policy(stored: Mapping[bytes, bytes], fault: bytes = b"") -> Policy:
+    """Return what the fields of a policy say."""
+    fields, pause = {str(name, "utf-8", "replace"): each for name, each in stored.items()}, None
+    if "paused" in fields:  # a pause is one, whoever may have ordered it
+        pause = _parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
+
+    def named(prefix: str) -> frozenset[str]:
+        return frozenset(name.removeprefix(prefix) for name in fields if name.startswith(prefix))
+
+    return Policy(
+        paused_by=pause and Person(id=pause.by.id),  # older versions kept the name as well
+        paused_at=pause and pause.at,
+        auto_answer=named("auto:"),
+        silent_channels=named("silent:"),
+        open_channels=named("open:"),
+        moderators=named("moderators:"),
+        budgets=tuple(_budgets(fields)),
+        fault=PolicyFault(str(fault, "ascii")) if fault else None,
+    )
 
 
 def _line(communities: Sequence[WorkspaceRef]) -> str:

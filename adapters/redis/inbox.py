@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
 from adapters.redis.connection import Argument, bounded
-from adapters.redis.inbox_store import PREFIX, USUAL, Bounds, InboxStore
+from adapters.redis.inbox_store import PREFIX, USUAL, Bounds, InboxStore, waking_time
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
 from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
@@ -26,6 +25,8 @@ from core.model import (
     Claim,
     Delivery,
     Interruption,
+    MessageRef,
+    Stage,
     Task,
     Withdrawal,
 )
@@ -42,18 +43,15 @@ MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have t
 WITHDRAWN = -1  # the revision of a question that is gone
 UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
 
-waking_time: Final = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-"""Returns seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
-
 
 @dataclass(slots=True, eq=False)
 class Lease:
-    """A hold on a task, *renewed* the last time right after the moment that is noted.
+    """A hold on a task, *renewed* the last time right after the moment that is noted, which is at first when it began.
 
     The `hold` shows the server whose it is: the entry of its thread, how often that was taken, with a name that no
     other hold has, and which revision it is about. `failures` are the attempts before it that failed, those not counted
     which ended with their process. It is `nudged` when something may have happened to the question. `delivery` is what
-    was said last of what is posted, and `is_recorded` whether the server has that. It was `taken` when renewed first.
+    was said last of what is posted, and `is_recorded` whether the server has that.
     """
 
     task: Task
@@ -73,10 +71,9 @@ class RedisInbox(InboxStore):
     """Puts and gives out questions; to claim, enter it first.
 
     What was put is a thread in a stream, of which each entry goes to one worker, and stays there until that worker says
-    that it is done, or gives no sign of life for the time of its lease: then another one takes it over. Signals for a
+    that it is done, or could not renew its lease for the time of that: then another one takes it over. Signals for a
     task that is worked on go through a stream as well, of which every worker reads all; one that is missed there is
-    found when the lease is renewed. Whoever could not renew for the whole time of a lease has to take the task for
-    lost, as another may have taken it over.
+    found when the lease is renewed.
     """
 
     def __init__(  # noqa: PLR0913 - what may be set of a worker
@@ -192,6 +189,13 @@ class RedisInbox(InboxStore):
         lease = self._leases.get(task.cancelled)
         return lease is not None and bool(await self._on_hold(lease, "keep", words=self._kept_words(task)))
 
+    async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
+        """Look at all of them but those that are worked on here."""
+        ours = [one.task.message for one in self._leases.values() if one.task.cancelled.reason is not Interruption.LOST]
+        others = [each for each in messages if each not in ours]
+        found = iter(await super().stages(others) if others else ())
+        return [Stage.RUNNING if each in ours else next(found) for each in messages]
+
     async def fetch(self) -> None:
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         clock = asyncio.get_running_loop().time
@@ -211,11 +215,7 @@ class RedisInbox(InboxStore):
             self._fetched.append((entry.decode(), fields[b"thread"].decode(), False))
 
     async def take(self) -> Lease | None:
-        """Take the first question of a thread that was fetched.
-
-        None if there is none, if it is not for us any more, or if it has to wait until less is done at once for whoever
-        asks: then it comes by itself.
-        """
+        """Take the first question of a thread that was fetched; None if there is none for us, or if it has to wait."""
         if not self._fetched:
             return None
         entry, thread, is_over = self._fetched.popleft()
@@ -226,16 +226,14 @@ class RedisInbox(InboxStore):
             found = await self._run("take", PREFIX, **hold, holder=holder)
             if not found:
                 return None
-            name, attempt, fence, revision, put, failures, spent, *about = found
-            ref = str(name, "utf-8")
-            task = self._task(ref, attempt, fence, spent / 1000, about)
-            is_withdrawn = isinstance(task, Withdrawal)
-            hold |= {"ref": ref, "fence": f"{fence} {holder}", "put": put or b""}
-            hold |= {"revision": WITHDRAWN if is_withdrawn else int(revision)}
+            name, attempt, fence, revision, put, failures, spent, idle, *about = found
+            task = self._task(ref := str(name, "utf-8"), attempt, fence, spent / 1000, about)
+            revision = WITHDRAWN if isinstance(task, Withdrawal) else int(revision)
+            hold |= {"ref": ref, "fence": f"{fence} {holder}", "put": put or b"", "revision": revision}
             if task is None:
                 await self._run("bury", PREFIX, **hold, reason=UNREADABLE, words=b"")
                 return None
-            lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
+            lease = self._leases[task.cancelled] = Lease(task, hold, since - idle / 1000, int(failures or 0))
         finally:
             self._taking.discard(entry)
         self._is_busy.set()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote
 
 from adapters.redis.connection import Argument, ScriptRunner, names, newest, translated
@@ -82,6 +84,9 @@ class Bounds:
 
 USUAL = Bounds()
 
+waking_time: Final = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+"""Returns seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
+
 
 class InboxStore:
     """Implements all of the inbox but what workers do. What raises anything raises `StoreUnavailable`."""
@@ -93,6 +98,7 @@ class InboxStore:
         self._observer = observer
         self._run = ScriptRunner(client, "inbox", "signals", "tasks")
         self.accepted_for = bounds.accepted
+        self._ahead: int | None = None  # by how many milliseconds the server's clock was ahead of ours when last seen
 
     async def put(self, signal: Signal) -> bool | None:
         """Write the signal down; that it is a question is told before.
@@ -122,19 +128,22 @@ class InboxStore:
 
     async def accept(self, asked: Asked, *, within: float) -> bool:
         """Write down a question that has no place in a thread as yet, again and again while there is time."""
-        latest = asyncio.get_running_loop().time() + within
+        ours = asyncio.get_running_loop().time
+        latest = ours() + within
         given = {**self._words(asked.question, asked.address), "lease": int(self.accepted_for * 1000)}
         with suppress(TimeoutError):
             async with asyncio.timeout_at(latest):
                 while True:
                     with suppress(StoreUnavailable):
-                        now = await self._run("accept", PREFIX, **given, latest="")
-                        left = latest - asyncio.get_running_loop().time()
-                        done = await self._run("accept", PREFIX, **given, latest=now + int(left * 1000))
+                        if (ahead := self._ahead) is None:
+                            now: int = await self._run("accept", PREFIX, **given, latest="")
+                            self._ahead = ahead = now - int(ours() * 1000)
+                        done = await self._run("accept", PREFIX, **given, latest=ahead + int(latest * 1000))
                         if done == 1:
                             self._observer(Passed(asked.message, Step.ACCEPTED))
                         if done != TOO_LATE:
                             return done == 1
+                        self._ahead = None  # its clock may have been put forward, or ours have stood still
                     await asyncio.sleep(PAUSE)
         raise StoreUnavailable(UNREACHABLE)
 
@@ -165,7 +174,8 @@ class InboxStore:
 
     async def kept_for(self) -> Kept:
         """Return since when nothing was lost; that is noted at first, and whenever the server has started again."""
-        milliseconds, mark = await self._run("kept_for", PREFIX)
+        milliseconds, mark, now = await self._run("kept_for", PREFIX)
+        self._ahead = now - int(asyncio.get_running_loop().time() * 1000)
         return Kept(timedelta(milliseconds=milliseconds), mark.decode())
 
     async def knows(self, message: MessageRef) -> bool:

@@ -4,9 +4,9 @@ Counted are the modules and the named functions that are entered during each of 
 event to the settled task, with the index that needs no key, one search and one answer. Each platform is traced in a
 process of its own. `--list` prints the functions too, by module, in the order of their first entry.
 
-`--commands` counts instead what a server of Redis does for the follow-up that costs it least on a chat platform: all
-commands, those within scripts included, and those that clients sent. What comes every second or two, whether anybody
-asks or not, is told apart. With `--list`, each script and command with its number.
+`--commands` counts instead what a server of Redis does for a question on a chat platform, in each way of asking for the
+one that costs it least: all commands, those within scripts included, and those that clients sent. What comes every
+second or two, whether anybody asks or not, is told apart. With `--list`, each script and command with its number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby
 from typing import ParamSpec, TypeVar
@@ -39,12 +39,13 @@ def tell(platform: str, entered: tuple[Entered, ...], *, is_listed: bool) -> Non
                 print(f"    {each.name}")
 
 
-def tell_commands(platform: str, told: Spent, *, is_listed: bool) -> None:
-    """Print how much the server did, and where it is wanted for what."""
-    print(f"{platform} {told.commands} commands {told.of_clients} of clients {told.polls} of polls", flush=True)
-    if is_listed:
-        for name, count in told.by_name():
-            print(f"  {count:3} {name}")
+def tell_commands(platform: str, told: Mapping[str, Spent], *, is_listed: bool) -> None:
+    """Print how much the server did in each way, and where it is wanted for what."""
+    for way, each in sorted(told.items()):
+        print(f"{platform} {way} {each.commands} commands {each.of_clients} of clients {each.polls} of polls")
+        if is_listed:
+            for name, count in each.by_name():
+                print(f"  {count:3} {name}")
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -64,9 +64,9 @@ class CommandCounter:
         self._node = node
         self._told = ""
 
-    def begin(self) -> None:
-        """Count from now on."""
-        self._node.say("ECHO", BEGIN)
+    def begin(self, way: str) -> None:
+        """Count from now on what is done for a question that is asked in this *way*."""
+        self._node.say("ECHO", f"{BEGIN} {way}")
 
     def end(self) -> None:
         """Count nothing more."""
@@ -90,20 +90,22 @@ class CommandCounter:
                         break
         self._told = "".join(told)
 
-    def spent(self) -> Spent:
-        """Return what came between the two, the least where they were called again and again."""
-        times, is_on = list[list[Call]](), False
+    def spent(self) -> Mapping[str, Spent]:
+        """Return what came between the two by way, each the least of the times that it was gone."""
+        times, is_on = list[tuple[str, list[Call]]](), False
         for line in LINE.finditer(self._told):
             words = WORD.findall(line["words"])
-            if words[-1] in (BEGIN, END):
-                is_on = words[-1] == BEGIN
-                times += [[]] if is_on else []
+            if words[-1].startswith(BEGIN):
+                times.append((words[-1].removeprefix(f"{BEGIN} "), []))
+            if words[0].upper() == "ECHO":
+                is_on = words[-1].startswith(BEGIN)
             elif is_on and line["client"] == "lua":
-                name, count = times[-1][-1]
-                times[-1][-1] = name, count + 1
+                name, count = times[-1][1][-1]
+                times[-1][1][-1] = name, count + 1
             elif is_on and words[0].upper() not in OF_CONNECTIONS:
-                times[-1].append((_name(words), 1))
-        return min((Spent(tuple(calls)) for calls in times), key=lambda spent: spent.commands)
+                times[-1][1].append((_name(words), 1))
+        by_cost = sorted((Spent(tuple(calls)).commands, way, calls) for way, calls in times)
+        return {way: Spent(tuple(calls)) for _, way, calls in reversed(by_cost)}
 
 
 def _name(words: Sequence[str]) -> str:

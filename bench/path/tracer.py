@@ -43,8 +43,8 @@ class Tracer:
         first, *others = self._times
         return tuple(each for each in first if all(each in entered for entered in others))
 
-    def begin(self) -> None:
-        """Note from now on."""
+    def begin(self, _: str = "") -> None:
+        """Note from now on, in whichever way is asked."""
         self._times.append({})
         self._is_on = True
 

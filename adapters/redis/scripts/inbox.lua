@@ -5,7 +5,8 @@
 --     thread:<thread>       list of the messages of a thread, in the order in which they were asked as far as they wait
 --                           untouched; the first is the one that is worked on
 --     question:<message>    hash: what is known of a question; it stays after the end, so that a repetition is noticed
---     interaction:<message> the token of an interaction, which goes when it expires
+--     interaction:<message> the token of an interaction, which goes when it expires; that of a question which is only
+--                           accepted is in its hash, which goes about as soon
 --     retry:<message>       the words of a question that failed, for a while, in case that it is to be tried again
 --     waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
 --     accepted:<platform>   those of them that were asked by a command and are in no thread as yet, by when the lease of
@@ -69,8 +70,8 @@ local function kept_since()
   return now()
 end
 
--- Returns for how many milliseconds nothing was lost; the clock may have been put back meanwhile.
-local function kept_for() return math.max(now() - kept_since(), 0) end
+-- Returns for how many milliseconds nothing was lost, as far as that is known; the clock may have been put back meanwhile.
+local function kept_for(since) return math.max(now() - (since or kept_since()), 0) end
 
 local function key(kind, name) return PREFIX .. kind .. ':' .. name end
 
@@ -120,16 +121,16 @@ local function notify(ref)
   redis.call('PEXPIRE', SIGNALS, LIFE)
 end
 
--- Counts a question among those that wait.
-local function let_wait(ref)
+-- Counts a question among those that wait, in the place of a former one that was counted just before.
+local function let_wait(ref, former)
   redis.call('ZADD', WAITING, now(), ref)
-  redis.call('PEXPIRE', WAITING, LIFE)
+  if not former or redis.call('ZREM', WAITING, former) == 0 then redis.call('PEXPIRE', WAITING, LIFE) end
 end
 
 -- Sets the state of a question, and further fields of it.
 local function set_state(ref, state, ...)
   redis.call('HSET', key('question', ref), 'state', state, ...)
-  if state == 'waiting' or state == 'accepted' then let_wait(ref) else redis.call('ZREM', WAITING, ref) end
+  if state == 'waiting' then let_wait(ref) else redis.call('ZREM', WAITING, ref) end
 end
 
 local asked_by = {} -- whose questions these are, as far as it has been read
@@ -166,13 +167,18 @@ local function watch_line(who)
 end
 
 local function release_slots(ref)
-  for _, who in ipairs(askers(ref)) do
-    redis.call('ZREM', key('busy', who), ref)
+  local who, lines = askers(ref), {}
+  for i, each in ipairs(who) do
+    redis.call('ZREM', key('busy', each), ref)
+    lines[i] = key('parked', each)
+  end
+  if #lines == 0 or redis.call('EXISTS', unpack(lines)) == 0 then return end
+  for _, each in ipairs(who) do
     local parked
     repeat
-      parked = redis.call('ZPOPMIN', key('parked', who))[1]
+      parked = redis.call('ZPOPMIN', key('parked', each))[1]
     until not parked or promote(parked)
-    if parked then watch_line(who) end
+    if parked then watch_line(each) end
   end
 end
 
@@ -195,12 +201,12 @@ function script.backlog(lease)
   return {redis.call('ZCARD', WAITING), pending.err and 0 or pending[1], redis.call('ZCARD', DEAD), oldest}
 end
 
--- Returns for how many milliseconds nothing was lost, and what tells this time without a loss from any other.
+-- Returns for how many milliseconds nothing was lost, what tells this time without a loss from any other, and the time.
 function script.kept_for()
   local since = kept_since()
   for _, name in ipairs({RUN, SINCE}) do redis.call('PEXPIRE', name, LIFE) end
   redis.call('ZREMRANGEBYSCORE', WAITING, '-inf', now() - LIFE)
-  return {kept_for(), run_id() .. ' ' .. since}
+  return {kept_for(since), run_id() .. ' ' .. since, now()}
 end
 
 -- Removes a question that was given up, with its words.

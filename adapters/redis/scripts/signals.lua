@@ -6,13 +6,13 @@ local function look(ref)
   return state, deleted == '1', tonumber(revision or '-1')
 end
 
--- Ends what a question went by while it was only accepted.
-local function conclude(accepted)
+-- Ends what a question went by while it was only accepted, unless it goes on by that; it still counts as waiting.
+local function conclude(accepted, goes_on)
   local former = key('question', accepted)
   redis.call('ZREM', key('accepted', string.match(accepted, '^[^:]+')), accepted)
   redis.call('DEL', former, key('interaction', accepted))
-  set_state(accepted, 'done')
-  redis.call('HSET', former, 'deleted', 1)
+  if goes_on then return end
+  redis.call('HSET', former, 'state', 'done', 'deleted', 1)
   redis.call('PEXPIRE', former, LIFE)
 end
 
@@ -57,17 +57,19 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
     if former and former ~= 'accepted' then return false end
-    conclude(accepted)
-    if accepted == ref then redis.call('DEL', question) end
+    conclude(accepted, accepted == ref)
   end
   local state, is_deleted, known = look(ref)
-  if state and (state ~= 'early' or is_deleted) then return false end
+  if state and (state ~= 'early' or is_deleted) then
+    if accepted ~= '' then redis.call('ZREM', WAITING, accepted) end
+    return false
+  end
   if age >= 0 and age > kept_for() then return -1 end
   note_asker(ref, person, home, 'state', 'waiting', 'attempts', 0, 'address', address, 'asked', asked_at,
     'put', run_id() .. ' ' .. now(), 'way', interaction ~= '' and 1 or 0,
     unpack(revision > known and {'revision', revision, 'text', text} or {}))
   if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery, 'begun', 1, 'bare', is_bare and 1 or 0) end
-  let_wait(ref)
+  let_wait(ref, accepted ~= '' and accepted ~= ref and accepted)
   redis.call('PEXPIRE', question, LIFE)
   if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
   local later = first_asked_after(thread, asked_at)
@@ -86,7 +88,7 @@ function script.edit(ref, thread, revision, text, person, home)
   local state, is_deleted, known = look(ref)
   if is_deleted or state == 'accepted' or revision <= known then return false end
   note_asker(ref, person, home, 'revision', revision, 'text', text)
-  redis.call('HDEL', question, 'stopped', 'reason', 'first', 'answer')
+  redis.call('HDEL', question, 'stopped', 'reason', 'first', 'answer', 'kept')
   redis.call('DEL', key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
   redis.call('PEXPIRE', question, LIFE)
@@ -107,10 +109,11 @@ function script.delete(ref, thread)
   if is_deleted then return false end
   if state == 'accepted' then
     conclude(ref)
+    redis.call('ZREM', WAITING, ref)
     return true
   end
   redis.call('HSET', question, 'deleted', 1)
-  redis.call('HDEL', question, 'text', 'address', 'way', 'stopped', 'answer')
+  redis.call('HDEL', question, 'text', 'address', 'way', 'stopped', 'answer', 'kept')
   if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
   redis.call('DEL', key('interaction', ref), key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
@@ -218,16 +221,15 @@ end
 -- Accepts a question under the id of the command that asked it: 1 if it is accepted, also by a try before; 0 if it was
 -- known before, and -1 if nobody waits for it any more. A server that was frozen carries out what it was told before,
 -- which is why it is told until when, by its own clock: without a time it gives that.
-function script.accept(ref, platform, text, person, home, address, interaction, left, lease, latest)
+function script.accept(ref, platform, text, person, home, address, interaction, lease, latest)
   if latest == '' then return now() end
   local question, index = key('question', ref), key('accepted', platform)
   local known = redis.call('HMGET', question, 'state', 'text')
   if known[1] then return known[1] == 'accepted' and known[2] == text and 1 or 0 end
   if now() > latest then return -1 end
-  set_state(ref, 'accepted')
-  note_asker(ref, person, home, 'text', text, 'address', address)
+  note_asker(ref, person, home, 'state', 'accepted', 'text', text, 'address', address, 'interaction', interaction)
+  let_wait(ref)
   redis.call('PEXPIRE', question, ACCEPTED_LIFE)
-  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
   redis.call('ZADD', index, now() + lease, ref)
   redis.call('PEXPIRE', index, LIFE)
   return 1
@@ -243,10 +245,10 @@ function script.overdue(platform, lease)
     ended = redis.call('ZRANGE', index, '(' .. now() + lease, '+inf', 'BYSCORE', 'LIMIT', 0, 100)
   end
   for _, ref in ipairs(ended) do
-    local found = redis.call('HMGET', key('question', ref), 'state', 'text', 'address')
+    local found = redis.call('HMGET', key('question', ref), 'state', 'text', 'address', 'interaction')
     if found[1] == 'accepted' then
       redis.call('ZADD', index, now() + lease, ref)
-      return {ref, found[2], found[3], redis.call('GET', key('interaction', ref))}
+      return {ref, found[2], found[3], found[4] or redis.call('GET', key('interaction', ref))} -- as older versions kept it
     end
     redis.call('ZREM', index, ref)
     redis.call('ZREM', WAITING, ref)

@@ -3,19 +3,20 @@
 local STOPPED, EDITED, DELETED, LOST = 1, 2, 3, 4 -- as `Interruption` has them
 
 -- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted, and
--- one that is to be begun anew counts as edited; whether a worker that had lost it has left something to it, and whether
--- an interaction may be kept for it.
+-- one that is to be begun anew counts as edited; whether a worker that had lost it has left something to it, whether an
+-- interaction may be kept for it, and whether its words are.
 local function change_of(ref, entry, fence, revision)
   local found = redis.call('HMGET', key('question', ref),
-    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped', 'strays', 'person', 'home', 'way', 'anew')
+    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped', 'strays', 'person', 'home', 'way', 'anew',
+    'kept')
   asked_by[ref] = {found[9], found[10]}
   local is_held = found[1] == 'running' and found[2] == entry and found[3] .. ' ' .. (found[4] or '') == fence
   if not is_held then return LOST end
   local has_way = found[11] ~= '0'
-  if revision < 0 then return 0, found[8], has_way end
+  if revision < 0 then return 0, found[8], has_way, found[13] end
   if found[5] then return DELETED end
   if tonumber(found[6]) > revision or found[12] then return EDITED end
-  return found[7] and STOPPED or 0, found[8], has_way
+  return found[7] and STOPPED or 0, found[8], has_way, found[13]
 end
 
 local function touch(ref, thread)
@@ -37,7 +38,7 @@ local function conclude_task(ref, thread, state)
   local question = key('question', ref)
   redis.call('HSET', question, 'state', state, 'concluded', 1)
   redis.call('HDEL', question, 'entry', 'holder', 'text', 'way', 'stopped', 'person', 'home', 'asked', 'begun',
-    'leaving', 'first', 'anew', 'answer')
+    'leaving', 'first', 'anew', 'answer', 'kept')
   dequeue(thread, ref)
 end
 
@@ -101,7 +102,8 @@ end
 local NAMES = {'state', 'entry', 'person', 'home', 'attempts', 'fence', 'strays', 'leaving', 'revision', 'put', 'failures',
   'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way', 'first', 'anew', 'answer'}
 
--- Takes the first question of a thread; false if there is none, if somebody else has it, or if it has to wait.
+-- Takes the first question of a thread, and says since how many milliseconds it is held; false if there is none, if
+-- somebody else has it, or if it has to wait.
 function script.take(entry, thread, consumer, holder, lease, per_person, per_workspace)
   local line = key('thread', thread)
   local pending = redis.call('XPENDING', READY, GROUP, entry, entry, 1)[1]
@@ -128,22 +130,28 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
     if known.state == 'running' then set_state(ref, 'waiting') end
     return false
   end
-  redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID') -- its time begins now, and not when it was read
+  local idle = pending[3]
+  if idle > lease / 10 then -- else its time began when it was read
+    redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID')
+    idle = 0
+  end
   acquire_slots(ref, lease)
   local question, attempt, fence = key('question', ref), (known.attempts or 0) + 1, (known.fence or 0) + 1
   local first = tonumber(known.first or '0')
   if first <= 0 then first = first + now() end
   set_state(ref, 'running', 'attempts', attempt, 'fence', fence, 'entry', entry, 'holder', holder, 'first', first)
-  if attempt > 1 or known.begun then redis.call('DEL', key('retry', ref)) end -- no other one has been tried
+  if attempt > 1 or known.begun then -- no other one has been tried
+    redis.call('DEL', key('retry', ref))
+    redis.call('HDEL', question, 'kept')
+  end
   if known.anew then redis.call('HDEL', question, 'anew') end
   if attempt == 1 and known.failures then redis.call('HDEL', question, 'failures') end
   if known.strays then
     redis.call('HSET', question, 'leaving', known.strays) -- further ones are for whoever takes it after this
     redis.call('HDEL', question, 'strays')
   end
-  touch(ref, thread)
   local is_old = string.match(known.put or '', '^%x*') ~= run_id() -- what was posted may have been lost
-  return {ref, attempt, fence, known.revision, known.put, attempt > 1 and known.failures, math.max(now() - first, 0),
+  return {ref, attempt, fence, known.revision, known.put, attempt > 1 and known.failures, math.max(now() - first, 0), idle,
     known.way ~= '0' and redis.call('GET', key('interaction', ref)), known.text, known.address, known.delivery,
     known.strays or known.leaving, known.answer, known.concluded, known.deleted, known.stopped, is_old and '1' or known.begun}
 end
@@ -244,17 +252,20 @@ end
 function script.keep(ref, entry, fence, revision, words)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
-  if words ~= '' and change < EDITED then redis.call('SET', key('retry', ref), words, 'PX', FAILED_LIFE) end
+  if words ~= '' and change < EDITED then
+    redis.call('SET', key('retry', ref), words, 'PX', FAILED_LIFE)
+    redis.call('HSET', key('question', ref), 'kept', 1)
+  end
   return true
 end
 
 function script.settle(ref, thread, entry, fence, revision)
-  local change, has_strays, has_way = change_of(ref, entry, fence, revision)
+  local change, has_strays, has_way, is_kept = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
   if change < EDITED and has_strays then change = EDITED end
   if let_go(ref, thread, entry, change) then return true end
   conclude_task(ref, thread, 'done')
-  if has_way and redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
+  if has_way and not is_kept then redis.call('DEL', key('interaction', ref)) end
   return true
 end
 

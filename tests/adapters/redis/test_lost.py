@@ -12,7 +12,7 @@ from adapters.redis.connection import connect
 from adapters.redis.inbox import READY
 from adapters.redis.inbox_store import QUESTION
 from core.events import Event, LostByStore
-from core.model import Backlog, Claim, Delivery, Interruption, MessageRef, Withdrawal
+from core.model import Backlog, Claim, Delivery, Interruption, MessageRef, Stage, Withdrawal
 from tests.adapters.redis.desk import Desk, key_of
 from tests.builders import thread
 from tests.fixtures.redis import say
@@ -51,6 +51,19 @@ async def test_a_question_that_the_store_lost_is_put_back_and_finished(desk: Des
         assert await is_empty(inbox)
         assert not await inbox.put(asked())
         assert losses(events) == [LostByStore(asked().message, is_put_back=True)]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_is_worked_on_here_is_known_whatever_the_store_says(desk: Desk) -> None:
+    """Nobody else has to put it back, or to ask about it."""
+    async with desk.inbox() as here, desk.inbox() as there:
+        await here.put(asked())
+        async with here.claim():
+            await lose(desk)
+            during = [(await box.stages([asked("m2").message, asked().message]))[1] for box in (here, there)]
+        after = await here.stages([asked().message])
+
+        assert (during, after) == ([Stage.RUNNING, Stage.UNKNOWN], [Stage.OVER])
 
 
 @pytest.mark.promise("crash-safe")

@@ -78,3 +78,16 @@ async def test_a_name_that_an_older_version_stored_goes_when_it_is_touched(clien
     log = [await say(client, "GET", f"{LOG}deed:{number}") for number in (1, 2)]
     assert log == [entry.replace(b'{"id":"7","name":"Zo\xc3\xab"}', NAMELESS) for entry in NOTED_BEFORE]
     assert 0 < await say(client, "PTTL", f"{LOG}deed:1") <= 7775999999
+
+
+@pytest.mark.promise("stored-data-lasts")
+@pytest.mark.parametrize("how", OF_OLDER_VERSIONS)
+async def test_a_name_that_an_older_version_stores_beside_this_one_goes_too(client: Redis, how: str) -> None:
+    """From the policy, once a process looks at it again."""
+    written, after = OF_OLDER_VERSIONS[how]
+    policies = RedisPolicies(client)
+    await policies.load(HOME)
+    await say(client, *written)
+    await policies.load(HOME)
+
+    assert (await raw(client) if isinstance(after, dict) else await client.get(POLICY)) == after
