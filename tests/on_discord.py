@@ -190,6 +190,14 @@ class OnDiscordByCommand(OnDiscord):
         self.server.clock.advance(OVER.total_seconds())
 
 
+class OnDiscordPrivately(OnDiscordByCommand):
+    """The same, whose response and what follows it one person sees."""
+
+    async def asks(self) -> Claim:
+        """Use the command for that."""
+        return await self.commanded(is_private=True)
+
+
 @contextlib.asynccontextmanager
 async def on_discord(kind: type[KindT]) -> AsyncGenerator[KindT]:
     """Set the scene; the client is logged in, without a gateway, as a worker's is."""

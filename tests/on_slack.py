@@ -207,6 +207,22 @@ class OnSlackByEdits(OnSlack):
         self.channel.is_archived = True
 
 
+class OnSlackPrivately(OnSlack):
+    """A command in a channel, whose answer one person sees, by the address that came with it."""
+
+    async def asks(self) -> Claim:
+        """Use the command."""
+        self._earlier = len(self._told())
+        return self.commanded()
+
+    def answers(self, claim: Claim) -> list[Message]:
+        """Give what that person was told since."""
+        return self._told()[self._earlier :]
+
+    def _told(self) -> list[Message]:
+        return [one for one in self.server.messages(self.channel) if one.seen_by == self.ada.id]
+
+
 @contextlib.asynccontextmanager
 async def on_slack(kind: type[KindT]) -> AsyncGenerator[KindT]:
     """Set the scene; nothing is connected to listen, as a worker's surface needs nothing of the kind."""

@@ -48,21 +48,22 @@ def _texts(message: Mapping[str, Any]) -> Iterator[str]:
     """Give every text of a message; a tool's result is JSON."""
     content = message.get("content") or ""
     try:
-        yield from _strings(json.loads(content))
+        yield from texts_in(json.loads(content))
     except ValueError:
         yield content
 
 
-def _strings(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
+    """Give every text of what was JSON."""
     match value:
         case str():
             yield value
         case dict():
             for each in value.values():  # pyright: ignore[reportUnknownVariableType] - JSON
-                yield from _strings(each)  # pyright: ignore[reportUnknownArgumentType]
+                yield from texts_in(each)  # pyright: ignore[reportUnknownArgumentType]
         case list():
             for each in value:  # pyright: ignore[reportUnknownVariableType] - JSON
-                yield from _strings(each)  # pyright: ignore[reportUnknownArgumentType]
+                yield from texts_in(each)  # pyright: ignore[reportUnknownArgumentType]
         case _:
             pass
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
@@ -14,7 +15,7 @@ from rich.console import Console
 from adapters.discord.dialect import DiscordRenderer
 from adapters.slack.dialect import SlackRenderer
 from adapters.terminal.render import drawn, plain
-from adapters.terminal.surface import ScreenSurface
+from adapters.terminal.surface import JsonSurface, ScreenSurface
 from core.answering.citations import Footnotes, Sources
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
@@ -22,7 +23,7 @@ from core.model import Answer, Claim, Progress
 from tests.adapters.openai.asking import model_of
 from tests.builders import question
 from tests.hostile.corpus import ATTACKS, Attack
-from tests.hostile.model import ANSWER, ObedientServer, Scene, scene
+from tests.hostile.model import ANSWER, ObedientServer, Scene, scene, texts_in
 from tests.hostile.readers import (
     ESCAPE,
     Seen,
@@ -35,8 +36,8 @@ from tests.hostile.readers import (
     unseen,
     words_alone,
 )
-from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
-from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
+from tests.on_discord import OnDiscord, OnDiscordByCommand, OnDiscordPrivately, on_discord
+from tests.on_slack import OnSlack, OnSlackByEdits, OnSlackPrivately, on_slack
 from tests.portion import WHOLE
 from tests.servers.slack import Handled
 
@@ -121,7 +122,7 @@ def _asked(staged: Scene) -> dict[str, Any]:
 
 
 @pytest.mark.promise("no-hostile-text")
-@pytest.mark.parametrize("kind", [OnDiscord, OnDiscordByCommand])
+@pytest.mark.parametrize("kind", [OnDiscord, OnDiscordByCommand, OnDiscordPrivately])
 async def test_discord_shows_nothing_foreign(kind: type[OnDiscord]) -> None:
     """In no request that was sent; the response to a command has the question above it."""
     found = list[str]()
@@ -139,12 +140,12 @@ async def test_discord_shows_nothing_foreign(kind: type[OnDiscord]) -> None:
 
 
 @pytest.mark.promise("no-hostile-text")
-@pytest.mark.parametrize("kind", [OnSlack, OnSlackByEdits])
+@pytest.mark.parametrize("kind", [OnSlack, OnSlackByEdits, OnSlackPrivately])
 async def test_slack_shows_nothing_foreign(kind: type[OnSlack]) -> None:
     """In no request that was sent, streamed or not; a stream is read as it stands after each."""
     found = list[str]()
     async with ObedientServer() as server, on_slack(kind) as chat:
-        for attack in SAMPLE:
+        for attack in SAMPLE if WHOLE or kind is not OnSlackPrivately else SAMPLE[::2]:
             before, claim = len(chat.server.requests), await chat.asks()
             staged, answer = await played(chat.surface, claim, attack, server)
             texts = [text for body in _streams_joined(chat.server.requests[before:]) for text in slack_texts(body)]
@@ -155,6 +156,7 @@ async def test_slack_shows_nothing_foreign(kind: type[OnSlack]) -> None:
             ]
             found += wrongs(attack, staged, None, ((text, slack(text)) for text in texts))
             found += wrongs(attack, staged, answer, ((text, slack(text)) for text in stands if text))
+            assert any(ANSWER[:5] in text for text in stands) or answer.is_failure or not answer.citations
 
     assert found == []
 
@@ -176,6 +178,23 @@ async def test_a_terminal_shows_nothing_foreign(ada: Claim) -> None:
             if attack.place != "address":  # it shows where its sources are, as they are
                 words = [(plain(answer), words_alone(plain(answer)))]
                 found += wrongs(attack, staged, None, words, has_list=True)
+
+    assert found == []
+
+
+@pytest.mark.promise("no-hostile-text")
+async def test_a_program_is_told_nothing_foreign(ada: Claim) -> None:
+    """As JSON: the answer is Markdown, and every other text words, but for what the model has asked its tools."""
+    found = list[str]()
+    async with ObedientServer() as server:
+        for attack in SAMPLE if WHOLE else SAMPLE[::2]:
+            out = io.StringIO()
+            staged, answer = await played(JsonSurface(out), ada, attack, server)
+            told: dict[str, Any] = json.loads(out.getvalue())
+            found += wrongs(attack, staged, answer, [(told["answer"], commonmark(told["answer"]))])
+            others = [text for name in told if name not in ("answer", "tool_calls") for text in texts_in(told[name])]
+            found += wrongs(attack, staged, None, ((text, words_alone(text)) for text in others), has_list=True)
+            found += [f"{attack.place} {attack.kind} {attack.payload!r}: {each}" for each in unseen(out.getvalue())]
 
     assert found == []
 
