@@ -41,6 +41,7 @@ class SlackCommunity:
     hides_answers: bool = True
     reads_direct: bool = True
     tells_alone: bool = True
+    refusal: str = "token_revoked"
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -269,7 +270,7 @@ class SlackCommunity:
     def refuse(self, *, the_token: bool) -> None:
         """Refuse every call."""
         if the_token:
-            self.server.faults.break_("*", refuse("token_revoked"))
+            self.server.faults.break_("*", refuse(self.refusal))
         else:
             self.server.faults.mend()
 
