@@ -90,6 +90,7 @@ PROMISES = {
     "stops-count": "A stop reaches the answer, wherever it is written.",
     "queue-is-known": "How many questions wait is known at every moment.",
     "one-vote-each": "A reader has one vote on an answer, the last one.",
+    "votes-on-answers": "Votes stand under answers with sources, and under nothing else.",
     "forget-person": "What is kept of a person can be forgotten, and nothing of others goes with it.",
     "forget-workspace": "When the bot is removed from a server, what people asked and thought there goes with it.",
     "nothing-of-bystanders": "What others wrote is used to answer a question, and gone with its end, however it ended.",

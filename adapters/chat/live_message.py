@@ -21,7 +21,7 @@ from adapters.retry import LoadPacer
 from core.answering.nodes import inlines, visible
 from core.answering.verdict import DelayedAnswer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
-from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Status, Waiting
+from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Waiting
 from core.model.markup import CodeLine
 
 Result = TypeVar("Result")
@@ -33,7 +33,6 @@ FIRST_WORDS = 80  # characters, or a sentence: less would make a notification th
 _SENTENCE = re.compile(  # or a footnote, which stands at the end of one
     r"(?:[^\W\d]{2}|[)\]\"'”’`])[.!?…][\"'”’)\]]*(?:\s|\Z)|[。！？\ufffc]"
 )
-_JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})  # where they name pages: small talk is no answer
 
 
 async def unknown() -> bool:
@@ -149,10 +148,9 @@ class LiveMessage:
             if self.is_deleted:
                 await self.finish(())
             raise self._refusal from None
-        is_judged = answer.status in _JUDGED and (answer.citations or answer.nearest or answer.has_relevant_context)
-        controls = Controls.VOTE if is_judged else Controls.NONE
-        if answer.is_failure:  # one in private is kept by nobody, so it cannot be tried again
-            controls = Controls.RETRY if question.visibility == "thread" else Controls.NONE
+        controls = Controls.VOTE if answer.is_sourced else Controls.NONE
+        if answer.is_failure and question.visibility == "thread":  # one in private is kept by nobody
+            controls = Controls.RETRY
         await self.finish(_controlled(renderer.whole(answer), controls))
         return answer
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import dropwhile
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discord import ForumChannel, Message, MessageType, Object, StageChannel, TextChannel, Thread, VoiceChannel
@@ -28,7 +29,7 @@ from adapters.discord.poster import (
 )
 from core.answering.verdict import answer_id_of
 from core.errors import Gone, Rejected
-from core.messages import BUSY, UNTITLED, UPDATED, WARNING
+from core.messages import BUSY, NO_CONTEXT, UNTITLED, UPDATED, WARNING
 from core.model import Inbound, InboundKind, MessageRef, Person, Question, Setting, ThreadRef
 
 if TYPE_CHECKING:
@@ -139,8 +140,8 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
     """Return what the bot has answered to a message; None where that may stand further on, or have been deleted.
 
     Answers stand in the thread on a message, if there is one, or where it was said. They are known by their buttons, by
-    what they reply to, or by beginning the thread. Raises `PostingFailed`, and of these `Gone` where there is something
-    to be answered yet and the message was deleted since it was read.
+    what they reply to or, in a thread, by standing right below it. Raises `PostingFailed`, and of these `Gone` where
+    there is something to be answered yet and the message was deleted since it was read.
     """
     found = await _found(client, inbound, opens_threads=opens_threads)
     if found is not None and not found.is_finished:
@@ -181,7 +182,7 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
                 break  # an answer would have a thread
             continue
         said = [one for one in found if one.type is not MessageType.thread_starter_message]
-        first = said[:1] if begins and place == here.thread else []
+        first = [*dropwhile(partial(_asks_nothing, client), said)][: place == here.thread != here.channel]
         answers = _answers(client, said)
         parts = [one for parts in answers if _is_about(inbound, parts, is_first=parts[:1] == first) for one in parts]
         if parts:
@@ -212,24 +213,27 @@ def _is_current(inbound: Inbound, parts: Sequence[Message]) -> bool:
 
 
 def _answers(client: AutoShardedClient, said: Sequence[Message]) -> Sequence[Sequence[Message]]:
-    """Return the messages of each answer: those that reply to nothing new, up to one with buttons, or a question."""
+    """Return the messages of each answer: those that reply to nothing new, up to its end, or a question."""
     answers: list[list[Message]] = []
     is_open = False
     for one in said:
         if one.author != client.user or one.content.startswith(BUSY):
-            is_open = (
-                is_open and one.author != client.user and "?" not in one.content and client.user not in one.mentions
-            )
+            is_open = is_open and _asks_nothing(client, one)
             continue
         if not is_open or one.reference is not None:
             answers.append([])
         answers[-1].append(one)
-        is_open = not buttons_of(one)
+        is_open = not buttons_of(one) and not one.content.startswith(NO_CONTEXT)
     return answers
 
 
+def _asks_nothing(client: AutoShardedClient, one: Message) -> bool:
+    """Return whether somebody else said something without asking the bot."""
+    return one.author != client.user and "?" not in one.content and client.user not in one.mentions
+
+
 def _is_about(inbound: Inbound, parts: Sequence[Message], *, is_first: bool) -> bool:
-    """Return whether an answer is one to a message; one that begins its thread is, unless it says otherwise."""
+    """Return whether an answer is one to a message; what stands right below it is, unless it says otherwise."""
     for revision in (0, inbound.revision):
         about = {"message": inbound.message, "revision": revision, "author": inbound.author or Person(id="0")}
         question = Question.create(**about, text=UNTITLED, asked_at=inbound.at)

@@ -61,7 +61,6 @@ from core.model import (
     Question,
     Reaction,
     Setting,
-    Status,
     WaitNotice,
     Withdrawal,
     WorkspaceRef,
@@ -365,7 +364,7 @@ class DiscordChat(ChatPlatform):
                 async with asyncio.timeout(LONGEST_TAGGING):
                     name = heading(claim.question.text, LONGEST_NAME, otherwise="Question")
                     await self._change(claim.message, name=name, reason="The question was edited")
-        is_answered = answer.status is Status.ANSWERED and claim.question.visibility == "thread"
+        is_answered = answer.is_sourced and claim.question.visibility == "thread"
         if not is_answered or has_opened or post.channel in self._untaggable:
             return
         try:

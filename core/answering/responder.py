@@ -176,7 +176,7 @@ class Responder:
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
-        if any(answer.is_failure or answer.lexical_only for answer in outcome):
+        if outcome and (outcome[0].is_failure or outcome[0].lexical_only):
             return await self._mark(claim, surface, delivery)
         return delivery if await self._is_noted(claim, delivery) else Delivery()
 

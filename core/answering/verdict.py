@@ -193,7 +193,7 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
         return _judge_refusal(question, search, is_free=is_free)
     is_quoted = citations and not notes.sources.are_checked
     if (is_free or has_grounds or is_quoted) and not is_blank:
-        return _answered(draft.blocks, citations, _remarks(draft, search))
+        return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *_remarks(draft, search)))
     blocks = draft.blocks
     if not citations and notes.sources.evidence.compares(draft.text):
         blocks = with_footnotes(blocks, notes)
@@ -202,13 +202,10 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     if citations and is_founded(said):
         missing = [each.text for each in said if each.support < SAID]
         more = [Block(Paragraph((Emphasis(tuple(inert(not_in_sources(missing)))),)))] if missing else []
-        return replace(_answered(blocks, citations, (*more, *_remarks(draft, search))), sentences=said)
+        shown = (*blocks, *more, *_remarks(draft, search))
+        return Verdict(Status.ANSWERED, citations=citations, blocks=shown, sentences=said)
     is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
     return Verdict(Status.FAILED, FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
-
-
-def _answered(blocks: Sequence[Block], citations: tuple[Citation, ...], remarks: Sequence[Block]) -> Verdict:
-    return Verdict(Status.ANSWERED, citations=citations, blocks=(*blocks, *remarks))
 
 
 def _remarks(draft: AnswerDraft, search: SearchTool) -> Sequence[Block]:

@@ -178,6 +178,11 @@ class Answer(Value):
         """Whether something that the answer needed did not work."""
         return self.status in (Status.UNAVAILABLE, Status.FAILED)
 
+    @property
+    def is_sourced(self) -> bool:
+        """Whether it answers from sources, so that people can judge it: small talk does not, nor "not found"."""
+        return self.status is Status.ANSWERED and (bool(self.citations) or self.has_relevant_context)
+
 
 class Awaited(StrEnum):
     """What a question on its way may wait for."""

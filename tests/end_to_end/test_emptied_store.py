@@ -12,7 +12,7 @@ from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
 from bot.roles import Role
 from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
-from core.messages import BUSY, UNAVAILABLE
+from core.messages import BUSY, NO_CONTEXT, UNAVAILABLE
 from core.model import Status
 from tests.end_to_end.community import ANSWER, Room, Town, go_on, half_written, pause
 from tests.fixtures.redis import say
@@ -52,6 +52,25 @@ async def test_what_was_answered_is_not_answered_again(town: Town) -> None:
     assert len(town.community.said(asked)) == 2
     questions = [str(request.body["messages"][-1]) for request in town.chat.received[requests:]]
     assert not any("arm" in text or "Thank" in text for text in questions)
+
+
+@pytest.mark.promise("catches-up")
+async def test_what_nothing_was_found_about_is_not_answered_again(town: Town) -> None:
+    """Nothing can be pressed below that, and it stands between answers to what the same person asked."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        for text, words, times in (("What is the best pizza?", NO_CONTEXT, 1), ("And now an arm", ANSWER, 2)):
+            town.community.follow_up(asked, text)
+            await town.sees(asked, words, times=times)
+    before = town.community.said(asked)
+    await lose(town)
+    requests = len(town.chat.received)
+    async with town.bot():
+        await town.sees(town.community.ask("What is a robot for?", by="Bob"), ANSWER)
+
+    assert town.community.said(asked) == before
+    assert len(town.chat.received) == requests + 1
 
 
 @pytest.mark.promise("catches-up")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.chat.platform import Controls
 from core import messages
 from core.answering.attention import INSTRUCTIONS
-from core.messages import UNAVAILABLE
+from core.messages import NO_CONTEXT, UNAVAILABLE
 from tests.end_to_end.community import ANSWER, Town
 from tests.servers.openai import KEY
 
@@ -156,3 +157,17 @@ async def test_that_a_thread_is_muted_is_forgotten_with_it(town: Town) -> None:
         await town.mutes(asked, on=True)
         await town.community.command("forget", at=asked, what="this thread")
         await town.mutes(asked, on=False)
+
+
+@pytest.mark.promise("votes-on-answers")
+async def test_votes_stand_under_answers_only(town: Town) -> None:
+    """Not where nothing was found, although the nearest sections are listed there; and what failed is tried again."""
+    town.shelf.fails_on = {"What is an arm?"}
+    asks = {"What is a robot?": ANSWER, "What is the best pizza?": NO_CONTEXT, "What is an arm?": UNAVAILABLE}
+    async with town.bot():
+        asked = {text: town.community.ask(text) for text in asks}
+        for text, words in asks.items():
+            await town.sees(asked[text], words)
+
+    offered = [town.community.controls(each) for each in asked.values()]
+    assert offered == [Controls.VOTE, Controls.NONE, Controls.RETRY]

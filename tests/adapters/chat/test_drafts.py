@@ -191,7 +191,8 @@ async def test_snapshots_that_are_not_sent_are_not_drawn() -> None:
     ("status", "visibility", "controls"),
     [
         (Status.ANSWERED, "thread", Controls.VOTE),
-        (Status.NO_CONTEXT, "private", Controls.VOTE),
+        (Status.ANSWERED, "private", Controls.VOTE),
+        (Status.NO_CONTEXT, "thread", Controls.NONE),
         (Status.STOPPED, "thread", Controls.NONE),
         (Status.REFUSED, "thread", Controls.NONE),
         (Status.FAILED, "thread", Controls.RETRY),
@@ -202,7 +203,7 @@ async def test_what_can_be_done_with_an_answer_hangs_on_how_it_ended(
     status: Status, visibility: str, controls: Controls
 ) -> None:
     """Answers can be judged, and what failed can be tried again; but a private question is kept by nobody."""
-    platform, ended = Thread(), Answer(id="a", text="So it ended.", status=status, nearest=(CITED,))
+    platform, ended = Thread(), Answer(id="a", text="So it ended.", status=status, citations=(CITED,))
     asked = question().model_copy(update={"visibility": visibility})
 
     async def progress() -> AsyncIterator[Progress]:

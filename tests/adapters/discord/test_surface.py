@@ -185,8 +185,7 @@ async def test_typing_that_does_not_work_costs_nothing(discord: OnDiscord, fault
     ("answer", "buttons"),
     [
         (ANSWER, ["up", "down"]),
-        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT, nearest=(CITED,)), ["up", "down"]),
-        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT), []),
+        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT, nearest=(CITED,)), []),
         (Answer(id="a", text="Hello!", status=Status.ANSWERED), []),
         (Answer(id="a", text=FAILED, status=Status.FAILED), ["retry"]),
         (Answer(id="a", text="Stopped.", status=Status.STOPPED), []),

@@ -55,8 +55,7 @@ async def test_an_answer_is_whole_in_its_blocks_and_in_its_text(slack: OnSlack) 
     ("answer", "buttons"),
     [
         (ANSWER, ["footnote:vote"]),
-        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT, nearest=(CITED,)), ["footnote:vote"]),
-        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT), []),
+        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT, nearest=(CITED,)), []),
         (Answer(id="a", text="Hello!", status=Status.ANSWERED), []),
         (Answer(id="a", text=FAILED, status=Status.FAILED), ["footnote:retry"]),
         (Answer(id="a", text="Stopped.", status=Status.STOPPED), []),
