@@ -189,13 +189,20 @@ async def ask(client: AsyncWebClient, method: str, **arguments: object) -> Mappi
 
 
 async def pages(
-    retrying: Retrying, client: AsyncWebClient, method: str, key: str, **arguments: object
-) -> AsyncGenerator[Sequence[Mapping[str, Any]]]:
+    retrying: Retrying,
+    client: AsyncWebClient,
+    method: str,
+    key: str,
+    most: int = PAGES,
+    limit: int = PAGE,
+    /,
+    **arguments: object,
+) -> AsyncGenerator[Sequence[Any]]:
     """Yield the first pages of what a method lists under a key, each with new tries. Raises `PostingFailed`."""
     cursor: str | None = None
-    for _ in range(PAGES):
-        found = await retrying.call(lambda: ask(client, method, limit=PAGE, cursor=cursor, **arguments))  # noqa: B023 - it is called here and now
-        yield cast("Sequence[Mapping[str, Any]]", found.get(key) or ())
+    for _ in range(most):
+        found = await retrying.call(lambda: ask(client, method, limit=limit, cursor=cursor, **arguments))  # noqa: B023 - it is called here and now
+        yield cast("Sequence[Any]", found.get(key) or ())
         cursor = next_cursor(found)
         if not cursor:
             return

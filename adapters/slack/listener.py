@@ -45,8 +45,8 @@ MESSAGES = ("app_mention", "message")
 REVOKED = "team_access_revoked"  # an organization has taken some of its workspaces from the app
 GONE = ("app_uninstalled", "tokens_revoked", REVOKED)
 DELETED = ("channel_deleted", "group_deleted")
-STOPPED, OPENED = "agent_session_stopped", "app_home_opened"
-HEARD = (*MESSAGES, STOPPED, OPENED, *GONE, *DELETED)  # the types of events that something comes of
+STOPPED, OPENED, ENTERED = "agent_session_stopped", "app_home_opened", "member_joined_channel"
+HEARD = (*MESSAGES, STOPPED, OPENED, ENTERED, *GONE, *DELETED)  # the types of events that something comes of
 LAST_RETRY = 3  # after which Slack gives an event up
 NOTED_EVERY = timedelta(minutes=1)  # more often, when a channel was heard last is not written down
 _RETRY = "x-slack-retry-num"  # over sockets too, where the library writes it
@@ -126,12 +126,13 @@ class SlackHooks:
 
     `running` returns the question that a thread waits for, and `is_moderator` whether somebody, by workspace and id,
     may stop what others asked. `sharing` hears of a channel, by workspace and id, whether people of other companies can
-    read it. `uninstalled` takes note of a workspace that the bot was thrown out of.
+    read it, and `joining` who comes into one. `uninstalled` takes note of a workspace that the bot was thrown out of.
     """
 
     running: Callable[[ThreadRef], Awaitable[Question | None]] | None = None
     is_moderator: Callable[[str, str], Awaitable[bool]] | None = None
     sharing: Callable[..., object] | None = None
+    joining: Callable[[str, str, str], object] | None = None
     text_command: TextCommand | None = None
     uninstalled: Callable[[str], Awaitable[object]] | None = None
 
@@ -216,6 +217,11 @@ class SlackListener:
         if is_whole and self._hooks.uninstalled is not None:
             await self._hooks.uninstalled(name)
 
+    async def on_joined(self, body: dict[str, Any], event: dict[str, Any]) -> None:
+        """Hear of somebody who has come into a channel, who may be a guest there."""
+        if self._hooks.joining is not None:
+            self._hooks.joining(workspace_of(body), str(event["channel"]), str(event["user"]))
+
     async def on_channel_deleted(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Forget a channel that somebody has deleted. Raises `StoreUnavailable`."""
         place = ChannelRef(platform=PLATFORM, workspace=workspace_of(body), channel=str(event["channel"]))
@@ -256,5 +262,6 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks
     for name in DELETED:
         untyped.event(name)(listener.on_channel_deleted)
     untyped.event(STOPPED)(listener.on_stop)
+    untyped.event(ENTERED)(listener.on_joined)
     untyped.event(_ANY)(listener.on_anything)
     return listener

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from adapters.chat.background import BackgroundTasks, KeyedLocks
 from adapters.retry import QUICK, Retrying
 from adapters.slack.api import Denied, ask, pages
 from adapters.slack.events import PLATFORM
@@ -24,7 +27,10 @@ if TYPE_CHECKING:
     from core.ports import PolicyStore
 
 MOST_PEOPLE = MOST_CHANNELS = 10_000
+MOST_WORKSPACES = 100  # whose people are known
 REACH_KEPT = 60.0  # seconds: whoever shares a channel expects it to hold soon
+LISTED, MOST_PAGES = 500, 20  # people on a page, and pages of a list: no more than Slack gives in a minute
+LONGEST_LOOK = 3.0  # seconds for which a question waits to hear of guests
 UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 
 
@@ -54,6 +60,7 @@ class Reach(StrEnum):
 class People:
     """Looks people up by REST, and remembers them for some minutes; implements `Membership`.
 
+    Guests are looked for in the `background`, which has to be closed, as that takes long where there are many people.
     Owners and admins of a workspace are moderators, and so are the members of the groups of users that they name, which
     the *policies* have, and of the one that *moderators* names. What the documents are about is for members, unless
     *guests_read* as well.
@@ -75,6 +82,11 @@ class People:
         self._profiles = Recent[Profile](MOST_PEOPLE, clock)
         self._members = Recent[frozenset[str]](MOST_PEOPLE, clock)
         self._reaches = Recent[Reach](MOST_CHANNELS, clock, REACH_KEPT)
+        self._listed = Recent[Mapping[str, bool]](MOST_WORKSPACES, clock)  # by id, whether they are guests
+        self._guests = Recent[bool](MOST_CHANNELS, clock)  # whether there are any
+        self._looks = dict[str, asyncio.Event]()
+        self._listing = KeyedLocks()
+        self.background = BackgroundTasks()
 
     async def profile(self, workspace: str, user_id: str) -> Profile:
         """Return somebody; an account that the workspace does not know is a guest's. Raises `PostingFailed`."""
@@ -118,9 +130,9 @@ class People:
     async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return the workspace and its organization, as far as whoever asks, and whoever reads along, is in them.
 
-        Strangers are guests, and people of other companies where they read along or Slack does not show the bot the
-        channel; direct messages are read by the asker alone. Guests who are in a channel of members are not known of.
-        Raises `PeopleUnavailable` where Slack does not say, or `ShutOut`.
+        Strangers are guests, and people of other companies, where they ask or read along or Slack does not show the bot
+        the channel; direct messages are read by the asker alone. Raises `PeopleUnavailable` where Slack does not say,
+        or `ShutOut`.
         """
         is_alone = asker.is_alone or asker.channel.startswith(DIRECT_MESSAGE)
         try:
@@ -150,8 +162,20 @@ class People:
         elif self._reaches.get(key) is Reach.OUTSIDE:
             self._reaches.drop(key)
 
+    def note_joining(self, workspace: str, channel: str, user_id: str) -> None:
+        """Take note of an event that says that somebody has come into a channel, unless it is known to be a member."""
+        key, is_guest = f"{workspace} {channel}", (self._listed.get(workspace, or_older=True) or {}).get(user_id)
+        if is_guest:
+            self._guests.put(key, True)
+        elif is_guest is None:  # whoever is new to the workspace is not listed yet
+            self._listed.age(workspace)
+            self._guests.age(key)
+
     async def _reach(self, workspace: Workspace, channel: str) -> Reach:
-        """Return who can read a channel; one that Slack does not show to the bot counts as read by anybody."""
+        """Return who can read a channel; one that Slack does not show to the bot counts as read by anybody.
+
+        So does one with guests, which are people from outside as well.
+        """
         key = f"{workspace.name} {channel}"
         reach = self._reaches.get(key)
         if reach is None:
@@ -160,7 +184,54 @@ class People:
             except Rejected:
                 said = None
             reach = self._reaches.put(key, _reach_of(said))
-        return reach
+        has_guests = reach is not Reach.OUTSIDE and self._guests.get(key)
+        if has_guests is None:
+            has_guests = await self._has_guests(workspace, channel, key)
+        return Reach.OUTSIDE if has_guests else reach
+
+    async def _has_guests(self, workspace: Workspace, channel: str, key: str) -> bool:
+        """Look for guests in a channel, and return whether there are any, as far as that is known soon.
+
+        What is not known by then counts as it did before, and at first as none: else members would go without answers
+        wherever Slack is slow.
+        """
+        look = self._looks.get(key)
+        if look is None:
+            look = self._looks[key] = asyncio.Event()
+            self.background.begin(partial(self._look_for_guests, workspace, channel, key))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_LOOK):
+                await look.wait()
+        return bool(self._guests.get(key, or_older=True))
+
+    async def _look_for_guests(self, workspace: Workspace, channel: str, key: str) -> None:
+        """Note whether there are guests in a channel; where Slack does not show who is there, there may be some.
+
+        Raises `PostingFailed`: then the next question looks again.
+        """
+        try:
+            people, has_guests = await self._people(workspace), True
+            with suppress(Rejected):
+                there = _listed(workspace, "conversations.members", channel=channel)
+                has_guests = any(people.values()) and any([people.get(each) async for ids in there for each in ids])
+            self._guests.put(key, has_guests)
+        finally:
+            self._looks.pop(key).set()
+
+    async def _people(self, workspace: Workspace) -> Mapping[str, bool]:
+        """Return who is in a workspace, by id, as far as Slack lists them, and whether they are guests.
+
+        Raises `PostingFailed`.
+        """
+        async with self._listing.setdefault(workspace.name, asyncio.Lock()):
+            people = self._listed.get(workspace.name)
+            if people is None:
+                people = dict[str, bool]()
+                with suppress(Rejected):
+                    users = _listed(workspace, "users.list")
+                    people = {each["id"]: _profile(each, workspace).is_guest async for page in users for each in page}
+                self._listed.put(workspace.name, people)
+            return people
 
     async def _members_of(self, workspace: str, group: str) -> frozenset[str]:
         """Return the members of a group; none if that cannot be known, since nobody is to be taken for one."""
@@ -188,6 +259,11 @@ async def members_of(group: str, client: AsyncWebClient) -> frozenset[str]:
     """Return who is in a group of users. Raises `PostingFailed`."""
     said = await ask(client, "usergroups.users.list", usergroup=group)
     return frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
+
+
+def _listed(workspace: Workspace, method: str, **given: str) -> AsyncGenerator[Sequence[Any]]:
+    """Yield the people that a method lists, page by page, up to so many that it comes to an end."""
+    return pages(Retrying(QUICK), workspace.client, method, "members", MOST_PAGES, LISTED, **given)
 
 
 async def _admins(workspace: Workspace, most: int) -> Sequence[str]:

@@ -149,6 +149,11 @@ class Recent(Generic[ValueT]):
             self._kept.popitem(last=False)
         return value
 
+    def age(self, key: str) -> None:
+        """Let a value count as an older one from now on."""
+        if key in self._kept:
+            self._kept[key] = float("-inf"), self._kept[key][1]
+
     def drop(self, key: str) -> None:
         """Forget a value."""
         self._kept.pop(key, None)

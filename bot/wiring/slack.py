@@ -131,6 +131,7 @@ class SlackPlatform(Platform):
             running=inbox.running,
             is_moderator=self._people.is_moderator,
             sharing=self._people.note_sharing,
+            joining=self._people.note_joining,
             text_command=commands.said,
             uninstalled=uninstalled,
         )
@@ -170,7 +171,8 @@ class SlackPlatform(Platform):
             await self._finish()
 
     async def _finish(self) -> None:
-        """Let tokens be kept that are being renewed: Slack gives each once."""
+        """Let tokens be kept that are being renewed: Slack gives each once; who is where is of no use any more."""
+        await self._people.background.close()
         if self._installed is not None:
             await self._installed.background.finish(LONGEST_END)
 

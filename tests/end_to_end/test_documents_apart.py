@@ -132,3 +132,24 @@ async def test_what_a_stranger_has_tried_again_is_decided_anew(region: Region) -
 
     assert town.shelf.asked == []
     assert not was_told(town, OPEN)
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("region", [SlackStrangers, SlackStrangersOverHttp], indirect=True)  # only Slack has guests
+async def test_where_a_guest_was_let_in_members_are_answered_once_a_moderator_opens_the_channel(region: Region) -> None:
+    """Until then they hear alone why they are not, and by themselves they are answered as before."""
+    town, slack = region.town, region.strangers
+    assert isinstance(slack, SlackStrangers)
+    shelve(town, opens=False)
+    async with town.bot(FOOTNOTE_COMMUNITIES=slack.allowed()):
+        await town.sees(town.community.ask(), ANSWER)
+        guest = slack.server.add_member(slack.workspace, "Gus", is_restricted=True)
+        await slack.server.join(guest, slack.channel).acknowledged()
+        asked = town.community.ask("What is an arm?")
+        await town.hears(asked, messages.STRANGERS_READ)
+        alone = await town.community.command("ask", question="What is a leg?", private=True)
+        await town.community.command("guests", moderates=True, on=True, channel="here")
+        await town.sees(town.community.ask("And a hand?"), ANSWER)
+
+    assert ANSWER in alone
+    assert not town.community.has_thread(asked)

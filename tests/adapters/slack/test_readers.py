@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Literal
@@ -9,15 +10,16 @@ from typing import Literal
 import pytest
 
 from adapters.slack.api import open_session
-from adapters.slack.people import REACH_KEPT, People
-from adapters.slack.workspaces import OneWorkspace
+from adapters.slack.people import LISTED, LONGEST_LOOK, MOST_PAGES, REACH_KEPT, People
+from adapters.slack.workspaces import KEPT, OneWorkspace
 from core.errors import PeopleUnavailable
 from core.model import MessageRef, Person, Question, Readership, ThreadRef, WorkspaceRef
 from tests.builders import NOON
+from tests.servers.faults import Hold
 from tests.servers.slack import Channel, SlackServer, User, Workspace
 from tests.servers.slack.refusals import limit, refuse
 
-INFO = "conversations.info"
+INFO, INSIDE, LIST = "conversations.info", "conversations.members", "users.list"
 
 
 @dataclass
@@ -65,6 +67,7 @@ async def _company() -> AsyncIterator[Company]:
         workspaces = OneWorkspace(session, workspace.token, server.api_url)
         people, guests_read = (People(workspaces, guests_read=each, clock=lambda: now[0]) for each in (False, True))
         yield Company(server, workspace, people, guests_read, now)
+        await people.background.close()
 
 
 @pytest.mark.promise("guests-apart")
@@ -95,8 +98,8 @@ async def test_strangers_read_what_guests_ask_and_what_is_said_in_a_shared_chann
     partner = server.add_member(workspace, "pat", team_id="T9", is_stranger=True)
     shared, own = server.add_channel(workspace, "with-partner", shared_with=["T9"]), server.add_channel(workspace)
     member = company.members(workspace.team_id, "E1")
+    own.members.discard(guest.id)
 
-    assert guest.id in own.members  # which Slack does not say of a channel, so the docs do
     assert [await company.readers(ada, channel) for channel in (own, shared)] == [member, company.strangers]
     assert await company.readers(ada, shared, "private") == member
     assert await company.readers(ada, server.direct(workspace, ada)) == member
@@ -135,3 +138,137 @@ async def test_who_reads_a_channel_is_asked_once_a_minute_and_learned_from_event
 
     assert seen == [member, member, company.strangers, member, company.strangers]
     assert len(server.requests_to(INFO)) == 4
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("of_one_channel", [False, True])
+async def test_guests_who_were_let_into_a_channel_read_along(company: Company, *, of_one_channel: bool) -> None:
+    """Also in a private one and in messages between several people, but not in private answers."""
+    server, workspace = company.server, company.workspace
+    ada = server.add_member(workspace)
+    empty = server.add_channel(workspace, "members")
+    gus = server.add_member(workspace, "gus", is_restricted=not of_one_channel, is_ultra_restricted=of_one_channel)
+    empty.members.discard(gus.id)
+    places = [
+        server.add_channel(workspace),
+        server.add_channel(workspace, "secret", private=True),
+        server.add_group_talk(workspace, ada, gus),
+    ]
+    member = company.members(workspace.team_id, "E1")
+
+    assert [await company.readers(ada, channel) for channel in places] == [company.strangers] * 3
+    assert await company.readers(ada, empty) == member
+    assert [await company.readers(ada, channel, "private") for channel in places] == [member] * 3
+    assert await company.readers(ada, places[0], people=company.guests_read) == member
+
+
+@pytest.mark.promise("guests-apart")
+async def test_guests_are_looked_for_once_in_some_minutes_for_all_questions(company: Company) -> None:
+    """In a workspace without any, nobody asks who is in a channel."""
+    server, workspace = company.server, company.workspace
+    ada, channels = server.add_member(workspace), [server.add_channel(workspace, name) for name in "ab"]
+    for _ in range(2):
+        await asyncio.gather(*(company.readers(ada, each) for each in channels * 2))
+    asked = [len(server.requests_to(each)) for each in (LIST, INSIDE)]
+    server.add_member(workspace, "gus", is_restricted=True)
+    before = [await company.readers(ada, each) for each in channels]
+    company.now[0] = KEPT
+    after = [await company.readers(ada, each) for each in channels * 2]
+
+    assert asked == [1, 0]
+    assert (before, after) == ([company.members(workspace.team_id, "E1")] * 2, [company.strangers] * 4)
+    assert [len(server.requests_to(each)) for each in (LIST, INSIDE)] == [2, 2]
+
+
+@pytest.mark.promise("guests-apart")
+async def test_a_guest_who_comes_into_a_channel_reads_along_from_then_on(company: Company) -> None:
+    """Whoever is new to the workspace is looked up, and a member who comes costs nothing."""
+    server, workspace, team = company.server, company.workspace, company.workspace.team_id
+    ada, bob = server.add_member(workspace), server.add_member(workspace, "bob")
+    gus = server.add_member(workspace, "gus", is_restricted=True)
+    channels = [server.add_channel(workspace, name) for name in "ab"]
+    for each in channels:
+        each.members -= {gus.id, bob.id}
+    seen = [await company.readers(ada, each) for each in channels]
+
+    for who, each in ((bob, channels[0]), (gus, channels[0])):
+        server.join(who, each)
+        company.people.note_joining(team, each.id, who.id)
+        seen.append(await company.readers(ada, each))
+    asked = [len(server.requests_to(each)) for each in (LIST, INSIDE)]
+    eve = server.add_member(workspace, "eve", is_ultra_restricted=True)
+    company.people.note_joining(team, channels[1].id, eve.id)
+    seen.append(await company.readers(ada, channels[1]))
+
+    member = company.members(team, "E1")
+    assert seen == [member, member, member, company.strangers, company.strangers]
+    assert (asked, len(server.requests_to(LIST))) == ([1, 2], 2)
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("code", ["missing_scope", "channel_not_found", "fetch_members_failed"])
+async def test_where_slack_does_not_show_who_is_in_a_channel_guests_may_be(company: Company, code: str) -> None:
+    """Other than where it does not list the people of the workspace, since then all channels would be closed."""
+    server, workspace = company.server, company.workspace
+    ada = server.add_member(workspace)
+    server.add_member(workspace, "gus", is_restricted=True)
+    channels = [server.add_channel(workspace, name) for name in "ab"]
+    server.faults.add(INSIDE, refuse(code))
+    hidden = await company.readers(ada, channels[0])
+    company.now[0] = KEPT
+    server.faults.add(LIST, refuse("limit_required"))
+
+    assert hidden == company.strangers
+    assert await company.readers(ada, channels[1]) == company.members(workspace.team_id, "E1")
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("method", [LIST, INSIDE])
+async def test_while_slack_does_not_say_what_was_known_counts(company: Company, method: str) -> None:
+    """At first that is nothing, and the next question asks again."""
+    server, workspace = company.server, company.workspace
+    ada, gus = server.add_member(workspace), server.add_member(workspace, "gus", is_restricted=True)
+    channel = server.add_channel(workspace)
+    server.faults.add(method, limit(60))
+    seen = [await company.readers(ada, channel) for _ in range(2)]
+    company.now[0] = KEPT
+    channel.members.discard(gus.id)
+    server.faults.add(method, limit(60))
+    seen += [await company.readers(ada, channel) for _ in range(2)]
+
+    member = company.members(workspace.team_id, "E1")
+    assert seen == [member, company.strangers, company.strangers, member]
+
+
+@pytest.mark.promise("guests-apart")
+async def test_a_question_does_not_wait_long_for_a_look_that_takes_long(company: Company) -> None:
+    """It goes on meanwhile, and a later question has what came of it."""
+    server, workspace, release = company.server, company.workspace, asyncio.Event()
+    ada = server.add_member(workspace)
+    server.add_member(workspace, "gus", is_restricted=True)
+    channel = server.add_channel(workspace)
+    server.faults.add(LIST, Hold(release))
+    async with asyncio.timeout(LONGEST_LOOK * 2):
+        first = await company.readers(ada, channel)
+    release.set()
+    await company.people.background.finish()
+
+    assert first == company.members(workspace.team_id, "E1")
+    assert await company.readers(ada, channel) == company.strangers
+    assert len(server.requests_to(LIST)) == 1
+
+
+@pytest.mark.promise("guests-apart")
+async def test_of_a_huge_channel_only_so_many_people_are_looked_at(company: Company) -> None:
+    """Who stands further down is not found, and nobody goes without an answer for that."""
+    server, workspace = company.server, company.workspace
+    ada = server.add_member(workspace)
+    server.add_member(workspace, "gus", is_restricted=True)
+    channels = [server.add_channel(workspace, name) for name in "ab"]
+    for each, name in zip(channels, ("U!{:06}", "W{:06}"), strict=True):  # Slack lists them by their ids here
+        each.members |= {name.format(number) for number in range(LISTED * MOST_PAGES)}
+
+    found = [await company.readers(ada, each) for each in channels]
+
+    assert found == [company.members(workspace.team_id, "E1"), company.strangers]
+    assert len(server.requests_to(INSIDE)) == 2 * MOST_PAGES

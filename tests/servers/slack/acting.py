@@ -101,6 +101,13 @@ class Acting:
                 channel.shared_with |= {team_id} - {""}
         return user
 
+    def join(self, user: User, channel: Channel) -> Delivery:
+        """Let somebody come into a channel, of which the app hears that is in it."""
+        channel.members.add(user.id)
+        data = {"user": user.id, "channel": channel.id, "channel_type": "C", "team": user.team_id}
+        workspace = self.platform.installation_for(channel) or self.platform.workspaces[channel.team_id]
+        return self._told(Event(workspace, "member_joined_channel", {"type": "member_joined_channel", **data}))
+
     def add_group(self, workspace: Workspace, *users: User) -> str:
         """Make a group of people; give its id."""
         group_id = self.platform.new_id("S")

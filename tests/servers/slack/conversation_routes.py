@@ -9,7 +9,7 @@ from tests.servers.slack.payloads import channel_payload, message_payload
 from tests.servers.slack.platform import Platform
 from tests.servers.slack.posting import react, unreact
 from tests.servers.slack.refusals import Refusal
-from tests.servers.slack.routes import TIERS, Call, Route
+from tests.servers.slack.routes import MOST, TIERS, Call, Route, paged
 from tests.servers.slack.shape import Json
 
 HISTORY = {
@@ -31,7 +31,6 @@ KINDS = {
     "im": ChannelKind.DIRECT,
     "mpim": ChannelKind.SEVERAL,
 }
-MOST = 1000
 
 
 def _readable(platform: Platform, call: Call) -> Channel:
@@ -96,14 +95,14 @@ def _conversations(platform: Platform, call: Call) -> Json:
     if call.flag("exclude_archived", default=False):
         found = [one for one in found if not one.is_archived]
     here = [channel_payload(one, bot) for one in found if team in (one.team_id, *one.shared_with)]
-    start = int(call.text("cursor").removeprefix("next:") or 0)
-    end = start + min(int(call.text("limit") or 100), MOST)
-    cursor = f"next:{end}" if end < len(here) else ""
-    return {"channels": here[start:end], "response_metadata": {"next_cursor": cursor}}
+    return paged(call, "channels", here)
 
 
 def _members(platform: Platform, call: Call) -> Json:
-    return {"members": sorted(call.channel(platform).members), "response_metadata": {"next_cursor": ""}}
+    channel = call.channel(platform)
+    if (needed := ABOUT[channel.kind]) not in call.installation.scopes:
+        raise Refusal("missing_scope", needed=needed, provided=",".join(sorted(call.installation.scopes)))
+    return paged(call, "members", sorted(channel.members))
 
 
 def _open(platform: Platform, call: Call) -> Json:

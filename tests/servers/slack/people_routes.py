@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.servers.slack.payloads import user_payload
 from tests.servers.slack.platform import Platform
 from tests.servers.slack.refusals import Refusal
-from tests.servers.slack.routes import TIERS, Call, Route
+from tests.servers.slack.routes import TIERS, Call, Route, paged
 from tests.servers.slack.shape import Json
 
 
@@ -45,9 +45,7 @@ def _list(platform: Platform, call: Call) -> Json:
     """List the people of a workspace, page by page."""
     team = call.workspace(platform).team_id
     here = [user_payload(user) for user in platform.users.values() if team in {user.team_id, *user.teams}]
-    start, limit = int(call.text("cursor").removeprefix("next:") or 0), int(call.text("limit") or len(here))
-    after = f"next:{start + limit}" if start + limit < len(here) else ""
-    return {"members": here[start : start + limit], "response_metadata": {"next_cursor": after}}
+    return paged(call, "members", here)
 
 
 def _bot(platform: Platform, call: Call) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -14,6 +14,7 @@ from tests.servers.slack.shape import Json
 from tests.servers.slack.workspaces import Installation, Workspace
 
 TIERS = {1: 1, 2: 20, 3: 50, 4: 100}
+MOST = 1000  # entries on a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +87,11 @@ class Route:
     scopes: tuple[str, ...] = ()
     tier: int = 3
     needs_token: bool = True
+
+
+def paged(call: Call, key: str, entries: Sequence[object]) -> Json:
+    """Give the page of a list that was asked for, and where the next one begins."""
+    start = int(call.text("cursor").removeprefix("next:") or 0)
+    end = start + min(int(call.text("limit") or 100), MOST)
+    cursor = f"next:{end}" if end < len(entries) else ""
+    return {key: [*entries[start:end]], "response_metadata": {"next_cursor": cursor}}

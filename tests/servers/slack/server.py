@@ -53,6 +53,7 @@ SUBSCRIPTIONS = (
     "app_home_opened",
     "app_mention",
     "app_uninstalled",
+    "member_joined_channel",
     "message.channels",
     "message.groups",
     "message.im",
