@@ -24,7 +24,7 @@ from bench.report import Row, at_least, at_most, print_rows, shown
 from core.answering.agent import Agent
 from core.answering.attention import Attention
 from core.documents.retrieval import HybridRetriever
-from core.model import MessageRef, Outline, Person, Question, Scope, SearchResult, Usage, Waiting
+from core.model import Cost, MessageRef, Outline, Person, Question, Scope, SearchResult, Waiting
 from core.ports import Retriever
 from tests.servers.openai import KEY, MODEL, ChatServer
 
@@ -90,7 +90,7 @@ async def judge(
         if service is not None:
             service.script.clear()
             service.say("yes" if each.is_for_bot == (chance.random() < right) else "no")
-        message, spent = MessageRef(thread=THREAD, id=str(number)), list[Usage]()
+        message, spent = MessageRef(thread=THREAD, id=str(number)), list[Cost]()
         asked = Question.create(message=message, text=each.text, author=Person(id="p"), asked_at=ANSWERED)
         begun = time.monotonic()
         is_asked = await attention.is_asked(asked, None, Scope(), spent.append)

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import FellBack, Observer, unobserved
-from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+from core.model import Handover, ModelTurn, Prices, Prompt, Restarted, TextDelta, ToolSpec
 from core.ports import ChatModel
 
 
@@ -15,13 +15,17 @@ class FallbackChat:
     """Asks the *second* model where the *first* is away, has too much to do, or is gone.
 
     What another model would refuse too, such as a prompt that is too long, is the first one's to refuse. The first is
-    asked again with each turn: it keeps by itself from asking a service that failed again and again.
+    asked again with each turn: it keeps by itself from asking a service that failed again and again. Whoever counts is
+    told when the second writes, if it has *prices*.
     """
 
-    def __init__(self, first: ChatModel, second: ChatModel, observer: Observer = unobserved) -> None:
+    def __init__(
+        self, first: ChatModel, second: ChatModel, observer: Observer = unobserved, prices: Prices | None = None
+    ) -> None:
         self._first = first
         self._second = second
         self._observer = observer
+        self._prices = prices
         self._is_away = False  # whether the second one wrote the last turn
 
     only_quotes = False
@@ -43,7 +47,7 @@ class FallbackChat:
 
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
-    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+    ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Yield what the first model says, or take it back and yield what the second says."""
         shown = was_shown = False
         try:
@@ -62,14 +66,16 @@ class FallbackChat:
         self._observer(FellBack("chat model", str(trouble)))
         if shown:
             yield Restarted()
+        if self._prices is not None:
+            yield Handover(self._prices)
         async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
             async for piece in _told_late(pieces) if was_shown else pieces:
                 yield piece
 
 
 async def _told_late(
-    pieces: AsyncGenerator[TextDelta | Restarted | ModelTurn, None],
-) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+    pieces: AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None],
+) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
     """Yield the same; that a prompt is too long is said to those alone who have seen nothing."""
     try:
         async for piece in pieces:

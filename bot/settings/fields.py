@@ -190,6 +190,19 @@ class ServiceSettings(BaseSettings):
     """What a million prompt tokens from the service's cache cost. Without it, they cost as much as others."""
     price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6")
     """What a million tokens of answers cost, in your currency."""
+    fallback_price_prompt: float | None = setting(
+        "OPENAI_FALLBACK_PRICE_PROMPT", None, ge=0, allow_inf_nan=False, like="0.15"
+    )
+    """What a million prompt tokens of the second chat model cost. Without both its prices, as much as those of the
+    first one."""
+    fallback_price_cached: float | None = setting(
+        "OPENAI_FALLBACK_PRICE_CACHED", None, ge=0, allow_inf_nan=False, like="0.075"
+    )
+    """What a million prompt tokens from the cache of that model's service cost. Without it, as much as its others."""
+    fallback_price_completion: float | None = setting(
+        "OPENAI_FALLBACK_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6"
+    )
+    """What a million tokens of answers by the second chat model cost."""
     cohere_key: Key | None = setting("COHERE_API_KEY", None)
     """The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and nothing is
     reranked."""
@@ -201,6 +214,9 @@ class ServiceSettings(BaseSettings):
     """The dimensions of that model's vectors. If you change the number, ingest all documents again."""
     cohere_rerank_model: str = setting("COHERE_RERANK_MODEL", "rerank-v3.5")
     """Cohere's model for reranking; `off` skips reranking."""
+    price_searches: float | None = setting("COHERE_PRICE_SEARCHES", None, ge=0, allow_inf_nan=False, like="2")
+    """What a thousand searches cost at Cohere, with the embedding of a question and one reranking each. It is counted
+    if the first chat model has prices too."""
     qdrant_url: Address | None = setting("QDRANT_URL", None, like="http://localhost:6333")
     """A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this
     process."""
@@ -222,11 +238,28 @@ class ServiceSettings(BaseSettings):
 
     @property
     def prices(self) -> Prices | None:
-        """What the chat model's tokens cost, if both prices are set."""
-        if self.price_prompt is None or self.price_completion is None:
+        """What the first chat model's tokens and searches cost, if both prices of the model are set."""
+        return self._priced(self.price_prompt, self.price_cached, self.price_completion)
+
+    @property
+    def fallback_prices(self) -> Prices | None:
+        """The same with the second chat model's tokens, if there are prices of the first at all."""
+        theirs = self._priced(self.fallback_price_prompt, self.fallback_price_cached, self.fallback_price_completion)
+        return self.prices and (theirs or self.prices)
+
+    @property
+    def dearest_prices(self) -> Prices | None:
+        """What tokens and searches cost at most, whichever of the chat models writes."""
+        if self.openai_fallback_model is None or self.fallback_prices is None or self.prices is None:
+            return self.prices
+        return self.prices.dearest(self.fallback_prices)
+
+    def _priced(self, prompt: float | None, cached: float | None, completion: float | None) -> Prices | None:
+        if prompt is None or completion is None:
             return None
-        cached = self.price_prompt if self.price_cached is None else self.price_cached
-        return Prices(prompt=self.price_prompt, cached=cached, completion=self.price_completion)
+        searches = (self.price_searches or 0.0) if self.cohere_key else 0.0
+        cached = prompt if cached is None else cached
+        return Prices(prompt=prompt, cached=cached, completion=completion, searches=searches)
 
     @property
     def has_chat_model(self) -> bool:

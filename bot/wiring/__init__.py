@@ -113,6 +113,7 @@ async def assemble(
                 longest=settings.answer_seconds,
             ),
             prices=settings.prices,
+            dearest=settings.dearest_prices,
             practices=practices(settings),
         )
         private = owner.welcome.store if owner else None

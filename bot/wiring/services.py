@@ -98,7 +98,7 @@ class Services:
         if url is None:  # nobody else is given the first one's key
             url, key = settings.openai_url, key or settings.openai_key
         second = self._chat(SECOND, settings.openai_fallback_model, url, key, "OPENAI_FALLBACK_BASE_URL")
-        return FallbackChat(first, second, self._observer)
+        return FallbackChat(first, second, self._observer, settings.fallback_prices)
 
     def _chat(self, name: str, model: str, url: str | None, key: SecretStr | None, setting: str) -> OpenAIChat:
         """Return one model behind an endpoint, at which the doctor looks under a *name*."""

@@ -11,10 +11,12 @@ from math import ceil, inf
 from core.answering.citations import Footnotes, Sources, selected_text
 from core.answering.context import (
     BYTES_PER_TOKEN,
+    MOST_RESTARTS,
     TOOLS,
     Limits,
     PromptWriter,
     TokenMeter,
+    cost_of,
     earlier_questions,
     readable_tokens,
     size_of,
@@ -35,6 +37,7 @@ from core.model import (
     Cancellation,
     Conversation,
     Cost,
+    Handover,
     Interruption,
     ModelTurn,
     Prices,
@@ -63,10 +66,8 @@ SERVICES: Mapping[Awaited, Service] = {
     Awaited.RERANKER: "reranker",
 }
 LATE_SERVICE = "A question took longer than {:g} seconds in all, and was waiting for this at the end."
-BREAKS_OFF = "The chat model's service broke off its answers too often. Try again in a moment."
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 MOST_REFUSALS = 3  # of prompts that are too long
-MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
 WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
 FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
 
@@ -75,7 +76,8 @@ FRAME = 500  # bytes around an excerpt: where it stands, its score, and its shar
 class Agent:
     """Answers questions; keeps nothing of them but a better estimate of tokens.
 
-    The model has the *tools* beside the search; what one of them adds to the sources can be cited.
+    The model has the *tools* beside the search; what one of them adds to the sources can be cited. The *prices* are
+    those of the first model, and the *dearest* what is set aside where another may write.
     """
 
     model: ChatModel
@@ -85,6 +87,7 @@ class Agent:
     observer: Observer = unobserved
     limits: Limits = Limits()
     prices: Prices | None = None
+    dearest: Prices | None = None
     practices: Practices = Practices()
     tools: Callable[[Question, Sources], Sequence[Tool]] | None = None
     bytes_per_token: float = BYTES_PER_TOKEN
@@ -95,7 +98,7 @@ class Agent:
         conversation: Conversation | None = None,
         *,
         cancelled: Cancellation | None = None,
-        spent: Callable[[Usage], object] = unobserved,
+        spent: Callable[[Cost], object] = unobserved,
         waiting: Waiting | None = None,
         scope: Scope | None = None,
     ) -> AsyncGenerator[Progress, None]:
@@ -103,7 +106,7 @@ class Agent:
 
         The *scope* is what may be searched; without one, all that was picked. Closing the generator early ends the
         model's work at once. So does a stop, after which the answer is what was shown until then. What is being
-        *waited* for is kept up to date, and *spent* hears what each turn has cost, also of one that is broken off.
+        *waited* for is kept up to date, and *spent* hears what each turn and search has cost, also if broken off.
         """
         waiting, cancelled = waiting or Waiting(), cancelled or Cancellation()
         run, sentence = Run(self, question, conversation, waiting, spent, scope), ""
@@ -122,15 +125,17 @@ class Agent:
         for item in run.conclude(sentence):
             yield item
 
-    def most(self, question: Question, conversation: Conversation | None = None) -> Usage:
-        """Return the most tokens that an answer may take: each turn reads all that those before it brought.
+    def most(self, question: Question, conversation: Conversation | None = None) -> Cost:
+        """Return the most that an answer may cost: each turn reads all that those before it brought.
 
         The turns are one for each round of searches but the first, one to answer, and one to repair that; the last may
         be broken off and made again. Bytes count as tokens by what a service has told.
         """
-        if not (written := self.model.most_tokens):
-            return Usage()
-        rounds, turns = self.limits.tool_rounds - 1, self.limits.tool_rounds + 1 if question.selection is None else 1
+        rounds, has_search, written = self.limits.tool_rounds - 1, question.selection is None, self.model.most_tokens
+        dearest, searches = self.dearest or self.prices, 1 + rounds * MOST_CALLS if has_search else 0
+        if not written:
+            return cost_of(Usage(), dearest, searches)
+        turns = rounds + 2 if has_search else 1
         hit = WIDEST * self.limits.excerpt_characters + FRAME
         first = size_of(self.writer(question, conversation).write().messages) + TOOLS + question.top_k * hit
         before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads, of which one has not searched
@@ -138,12 +143,8 @@ class Agent:
         prompts = size / self.bytes_per_token + sum(before) * written
         if self.model.context_tokens:
             prompts = min(prompts, len(before) * self.model.context_tokens)
-        return Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
-
-    def cost(self, usage: Usage) -> Cost:
-        """Return what tokens count for in budgets, without the question itself."""
-        money = self.prices.cost(usage) if self.prices else 0.0
-        return Cost(tokens=usage.prompt_tokens + usage.completion_tokens, money=money)
+        usage = Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
+        return cost_of(usage, dearest, searches)
 
     def writer(self, question: Question, conversation: Conversation | None) -> PromptWriter:
         """Return what writes the prompts of a question, with as much of the conversation as the model can read."""
@@ -176,19 +177,21 @@ class Run:
         question: Question,
         conversation: Conversation | None,
         waiting: Waiting,
-        spent: Callable[[Usage], object] = unobserved,
+        spent: Callable[[Cost], object] = unobserved,
         scope: Scope | None = None,
     ) -> None:
-        self._agent = agent
-        self._question = question
-        self._waiting = waiting
+        self._agent, self._question, self._waiting = agent, question, waiting
         selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
         self._sources = sources = (
             Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
         )
         self._is_free = selection is not None or (is_small_talk(question.text) and not question.attachments)
         most = None if only_quotes else limits.excerpt_characters
+        costs = agent.model.most_tokens > 0
+        self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs, agent.prices)
         self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
+        if agent.prices and agent.prices.searches:
+            self._search.searched = self.meter.count_search
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
@@ -196,16 +199,12 @@ class Run:
         self._writer = agent.writer(question, conversation)
         self._rounds_left = limits.tool_rounds if selection is None else 0
         self._is_grounded = selection is not None  # whether there is something to answer from
-        self._repaired = False
-        self._restarts_left = MOST_RESTARTS
         self._start = agent.clock()
         self._first_token_ms = self._generation_ms = 0.0
         self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
         self._told: Verdict | None = None
-        self.is_finished = False
-        costs = agent.model.most_tokens > 0
-        self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs)
+        self._repaired = self.is_finished = False
 
     async def attempts(self) -> AsyncGenerator[Progress, None]:
         """Search, and ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`.
@@ -285,15 +284,15 @@ class Run:
         if not self._writer.has_more:
             self._search.keep(self._writer.found or ())
         self._restart()
-        self._turn, begun = ModelTurn(""), agent.clock()
-        turns = list[ModelTurn]()
+        self._turn, begun, turns = ModelTurn(""), agent.clock(), list[ModelTurn]()
+        self.meter.prices = agent.prices
         is_read, has_begun = True, False  # whether the model was given the prompt, as far as anybody knows, and speaks
         try:
             async with aclosing(
                 agent.model.stream(prompt, tools=self._specs, may_call=self._rounds_left > 0)
             ) as stream:
                 async for item in stream:
-                    if not has_begun:
+                    if not has_begun and not isinstance(item, Handover):
                         has_begun, self._first_token_ms = True, self._first_token_ms + (agent.clock() - begun) * 1000
                     for progress in self._taken(item, turns):
                         yield progress
@@ -306,17 +305,15 @@ class Run:
             self._generation_ms += (agent.clock() - begun) * 1000
             self._end_turn(turns[0] if turns else None, is_read=is_read)
 
-    def _taken(self, item: TextDelta | Restarted | ModelTurn, turns: list[ModelTurn]) -> Iterable[Progress]:
+    def _taken(self, item: TextDelta | Restarted | Handover | ModelTurn, turns: list[ModelTurn]) -> Iterable[Progress]:
         """Take what the model says, and return what may be shown of it; at the end, keep the turn."""
         match item:
             case TextDelta(text):
                 return self._draft.feed(text)
-            case Restarted():
-                self.meter.count(self._writer.newest, ModelTurn(self._draft.text))
-                was_shown, self._restarts_left = self._restart(), self._restarts_left - 1
-                if self._restarts_left < 0:
-                    raise ModelUnavailable(BREAKS_OFF)
-                return (item,) if was_shown else ()
+            case Restarted() | Handover():
+                text, was_shown = self._draft.text, self._restart()
+                self.meter.change(item, self._writer.newest, text)
+                return (Restarted(),) if was_shown else ()
             case turn:
                 turns.append(turn)
                 self._draft.is_cut = turn.is_cut
@@ -391,7 +388,7 @@ class Run:
             nearest=verdict.nearest,
             model=self.meter.model,
             usage=self.meter.usage,
-            cost=agent.prices.cost(self.meter.usage) if agent.prices else None,
+            cost=self.meter.money if agent.prices else None,
             tool_calls=tuple(self._toolbox.records),
             retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
             first_token_time_ms=round(self._first_token_ms, 1),

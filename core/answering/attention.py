@@ -11,13 +11,28 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from math import ceil
 
 from core.answering.agent import Agent
+from core.answering.context import MOST_RESTARTS, TokenMeter, cost_of, size_of
 from core.answering.prompts import fenced
 from core.community.addressing import reads_as_question
 from core.errors import ModelUnavailable, RetrievalUnavailable
-from core.events import ServiceFailed, TokensUsed, unobserved
-from core.model import Conversation, ModelTurn, Prompt, Question, Restarted, Scope, TextDelta, Usage, Waiting
+from core.events import ServiceFailed, unobserved
+from core.model import (
+    Conversation,
+    Cost,
+    Handover,
+    ModelTurn,
+    Prompt,
+    Question,
+    Restarted,
+    Scope,
+    SearchResult,
+    TextDelta,
+    Usage,
+    Waiting,
+)
 
 LONGEST = 30.0  # seconds until nobody needs to know any more
 MOST_SAID = 20  # characters of a reply; a longer one is neither word
@@ -47,33 +62,40 @@ class Attention:
         question: Question,
         conversation: Conversation | None,
         scope: Scope,
-        spent: Callable[[Usage], object] = unobserved,
+        spent: Callable[[Cost], object] = unobserved,
         waiting: Waiting | None = None,
     ) -> bool:
         """Return whether documents in the *scope* may answer it, and a model says that it is asked of the bot.
 
-        What the model has read and written is told to *spent*, also where it was broken off.
+        What that has cost is told to *spent*, also where it was broken off.
         """
-        earlier = _before(conversation)
+        agent, earlier, found = self.agent, _before(conversation), list[SearchResult]()
+        costs = agent.model.most_tokens > 0
+        meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs, agent.prices)
         try:
-            found = await self.agent.retriever.search(
-                question.text, limit=question.top_k, scope=scope, earlier=earlier, waiting=waiting
+            search = agent.retriever.search
+            found.append(
+                await search(question.text, limit=question.top_k, scope=scope, earlier=earlier, waiting=waiting)
             )
         except RetrievalUnavailable as error:
-            self.agent.observer(ServiceFailed("index", str(error)))
+            agent.observer(ServiceFailed("index", str(error)))
             return False
-        is_relevant = any(hit.score >= question.relevance_threshold for hit in found.hits)
+        finally:
+            if agent.prices and agent.prices.searches:
+                meter.count_search(found)
+        is_relevant = any(hit.score >= question.relevance_threshold for hit in found[0].hits)
         if not is_relevant and not reads_as_question(question.text, follows_answer=True):
             return False
-        return await self._says_yes(question, _prompt(question, earlier), spent)
+        return await self._says_yes(_prompt(question, earlier), meter)
 
-    def most(self, question: Question, conversation: Conversation | None) -> Usage:
-        """Return the most tokens that judging may take; none for a model whose tokens nobody counts."""
-        written = self.agent.model.most_tokens
-        prompt = self._tokens(_prompt(question, _before(conversation)))
-        return Usage(prompt_tokens=prompt, completion_tokens=written) if written else Usage()
+    def most(self, question: Question, conversation: Conversation | None) -> Cost:
+        """Return the most that judging may cost; tokens of a model that nobody counts are none."""
+        written, times = self.agent.model.most_tokens, 1 + MOST_RESTARTS
+        prompt = ceil(size_of(_prompt(question, _before(conversation)).messages) / self.agent.bytes_per_token)
+        usage = Usage(prompt_tokens=times * prompt, completion_tokens=times * written) if written else Usage()
+        return cost_of(usage, self.agent.dearest or self.agent.prices, searches=1)
 
-    async def _says_yes(self, question: Question, prompt: Prompt, spent: Callable[[Usage], object]) -> bool:
+    async def _says_yes(self, prompt: Prompt, meter: TokenMeter) -> bool:
         said, turns, is_read = "", list[ModelTurn](), True
         try:
             async with asyncio.timeout(LONGEST), aclosing(self.agent.model.stream(prompt, tools=())) as stream:
@@ -81,8 +103,9 @@ class Attention:
                     match item:
                         case TextDelta(text):
                             said += text
-                        case Restarted():
-                            said = ""
+                        case Restarted() | Handover():
+                            broken, said = said, ""
+                            meter.change(item, prompt, broken)
                         case turn:
                             turns.append(turn)
                     if len(said) > MOST_SAID:
@@ -94,20 +117,8 @@ class Attention:
             self.agent.observer(ServiceFailed("chat model", TOO_SLOW.format(LONGEST)))
         finally:
             if is_read:
-                self._count(question, prompt, turns[0] if turns else ModelTurn(said), spent)
+                meter.count(prompt, turns[0] if turns else ModelTurn(said))
         return bool(turns) and said.strip().rstrip(".").casefold() == YES
-
-    def _count(self, question: Question, prompt: Prompt, turn: ModelTurn, spent: Callable[[Usage], object]) -> None:
-        """Count what was read and written, by our own estimate where no service tells."""
-        usage = turn.usage
-        if not usage.prompt_tokens + usage.completion_tokens and self.agent.model.most_tokens:
-            usage = Usage(prompt_tokens=self._tokens(prompt), completion_tokens=len(turn.text) // 2)
-        spent(usage)
-        self.agent.observer(TokensUsed(question.message, turn.model, usage))
-
-    def _tokens(self, prompt: Prompt) -> int:
-        size = sum(len(str(each["content"]).encode(errors="replace")) for each in prompt.messages)
-        return round(size / self.agent.bytes_per_token)
 
 
 def _before(conversation: Conversation | None) -> str:

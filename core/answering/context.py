@@ -14,8 +14,22 @@ from pydantic_core import to_json
 from core.answering.prompts import attached, opening, spoken
 from core.answering.smalltalk import is_small_talk
 from core.documents.excerpt import stems
+from core.errors import ModelUnavailable
 from core.events import Observer, TokensUsed
-from core.model import ChatMessage, Conversation, MessageRef, ModelTurn, Prompt, Question, Usage
+from core.model import (
+    ChatMessage,
+    Conversation,
+    Cost,
+    Handover,
+    MessageRef,
+    ModelTurn,
+    Prices,
+    Prompt,
+    Question,
+    Restarted,
+    SearchResult,
+    Usage,
+)
 
 MESSAGE_LIMIT = 50
 BYTES_PER_TOKEN = 4.0  # of UTF-8, for mixed text; counts 6,500 where a large model's tokenizer counts 6,401
@@ -24,6 +38,8 @@ FRAME = 60  # bytes around what a message says, and for what is escaped in it
 ANSWER_SHARE = 4  # a context is at most by this part for the answer
 EARLIER = 2  # questions that a follow-up is searched with; one was measured to be worse
 WORDS_ALONE = 5  # of meaning; of follow-ups whose words do not say what they are about, an eighth has so many
+BREAKS_OFF = "The chat model's service broke off its answers too often. Try again in a moment."
+MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
 NO_ROOM = json.dumps({"success": False, "data": None, "error": "Left out here, since there is no room for it."})
 _MARK = re.compile(
     r"((`{3,}).*?(?:\2|\Z)|(?<!`)(`{1,2})(?!`).*?(?<!`)\3(?!`)|\\.)|(?:(?<![ \t])[ \t]+)?\[\d{1,4}\]", re.DOTALL
@@ -109,19 +125,29 @@ def history(conversation: Conversation | None, *, budget: float, frame: int = 0)
     return tuple(kept)
 
 
+def cost_of(usage: Usage, prices: Prices | None, searches: int = 0) -> Cost:
+    """Return what tokens and searches count for in budgets, without the question itself."""
+    money = prices.cost(usage, searches=searches) if prices else 0.0
+    return Cost(tokens=usage.prompt_tokens + usage.completion_tokens, money=money)
+
+
 @dataclass
 class TokenMeter:
     """Counts what the turns of one question have read and written; *spent* hears of each, also of one broken off.
 
-    Where nobody counts, it is estimated, unless the model costs nothing.
+    Where nobody counts, it is estimated, unless the model costs nothing. The *prices* are those of the model that is
+    being asked. *Spent* hears of searches too, where they have a price.
     """
 
     question: MessageRef
     observer: Observer
-    spent: Callable[[Usage], object]
+    spent: Callable[[Cost], object]
     bytes_per_token: float
     costs: bool
+    prices: Prices | None
     usage: Usage = Usage()
+    money: float = 0.0
+    restarts_left: int = MOST_RESTARTS
     model: str = ""
     reports: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # bytes, and the tokens they were
 
@@ -135,8 +161,30 @@ class TokenMeter:
             read, written = (round(size / self.bytes_per_token) for size in sizes)
             usage = Usage(prompt_tokens=read, completion_tokens=written)
         self.usage += usage
-        self.spent(usage)
+        cost = cost_of(usage, self.prices)
+        self.money += cost.money
+        self.spent(cost)
         self.observer(TokensUsed(self.question, self.model, usage))
+
+    def change(self, change: Restarted | Handover, prompt: Prompt, text: str) -> None:
+        """Count what is taken back of a turn, or go on at the prices of another model.
+
+        Raises `ModelUnavailable` where it was taken back too often.
+        """
+        if isinstance(change, Handover):
+            self.prices = change.prices
+            return
+        self.count(prompt, ModelTurn(text))
+        self.restarts_left -= 1
+        if self.restarts_left < 0:
+            raise ModelUnavailable(BREAKS_OFF)
+
+    def count_search(self, found: Sequence[SearchResult]) -> None:
+        """Count a search by what it brought, which is nothing where it failed; by words alone it costs nothing."""
+        if not any(each.lexical_only for each in found):
+            cost = cost_of(Usage(), self.prices, searches=1)
+            self.money += cost.money
+            self.spent(cost)
 
     def learned(self, bytes_per_token: float) -> float:
         """Return a better estimate of the bytes of a token, by what was reported."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from core.answering.agent import Agent
 from core.answering.attention import Attention
 from core.answering.verdict import answer_id
-from core.community.admission import Admission, Admitted, Refusal
+from core.community.admission import ONE_QUESTION, Admission, Admitted, Refusal
 from core.errors import RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import (
     Answered,
@@ -36,6 +36,7 @@ from core.model import (
     BudgetAlert,
     Claim,
     Conversation,
+    Cost,
     Delivery,
     Interruption,
     MessageRef,
@@ -47,7 +48,6 @@ from core.model import (
     Status,
     Telling,
     Turn,
-    Usage,
     WorkspaceRef,
     expiring,
 )
@@ -148,7 +148,7 @@ class Responder:
         if claim.question.is_doubtful and self.attention is not None:
             most += self.attention.most(claim.question, conversation)
         try:
-            return await self.admission.admit(claim, self.agent.cost(most).model_copy(update={"questions": 1}))
+            return await self.admission.admit(claim, most + ONE_QUESTION)
         except RetrievalUnavailable as error:
             self.observer(ServiceFailed("index", str(error)))
             if claim.delivery.answer is not None:
@@ -235,7 +235,7 @@ class Responder:
         It counts as a question once there is an answer, or there would have been one, had nobody changed or deleted
         the question meanwhile; what goes wrong on our side is none.
         """
-        spent, outcome = list[Usage](), list[Answer]()
+        spent, outcome = list[Cost](), list[Answer]()
         reservation = admitted.reservation if admitted else None
         scope = claim.question.scope.within(admitted.sources) if admitted else None
         run = self._run(claim, conversation, scope, spent, outcome)
@@ -257,7 +257,7 @@ class Responder:
         return answer
 
     async def _is_asked(
-        self, claim: Claim, conversation: Conversation | None, scope: Scope | None, spent: list[Usage]
+        self, claim: Claim, conversation: Conversation | None, scope: Scope | None, spent: list[Cost]
     ) -> bool:
         """Return whether the bot is asked; what is doubtful, and of which nothing stands, is left alone otherwise."""
         if not claim.question.is_doubtful or not claim.is_quiet or claim.delivery.answer is not None:
@@ -271,7 +271,7 @@ class Responder:
         self,
         claim: Claim,
         reservation: Reservation | None,
-        spent: Sequence[Usage],
+        spent: Sequence[Cost],
         *,
         counts: bool,
         is_heard: bool = True,
@@ -280,9 +280,9 @@ class Responder:
 
         Raises `StoreUnavailable`; doing it twice counts it once.
         """
-        cost = self.agent.cost(sum(spent, Usage())).model_copy(update={"questions": int(counts)})
         if self.admission is None or reservation is None:
             return ()
+        cost = sum(spent, Cost(questions=int(counts)))
         alerts = await self.admission.settle(reservation, cost, is_heard=is_heard)
         if cost != NOTHING_SPENT:
             self.observer(Charged(claim.message, cost, reservation.charged))
@@ -330,12 +330,12 @@ class Responder:
         claim: Claim,
         conversation: Conversation | None,
         scope: Scope | None,
-        spent: list[Usage],
+        spent: list[Cost],
         outcome: list[Answer],
     ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered, once a surface asks for it.
 
-        Keep the *outcome*, and what each turn of the model has *spent*. What a worker had written that died is all.
+        Keep the *outcome*, and what each turn and search has *spent*. What a worker had written that died is all.
         """
         if claim.delivery.answer is not None:
             outcome.append(claim.delivery.answer)

@@ -24,6 +24,7 @@ from core.model import (
     MessageRef,
     Question,
     Scope,
+    SearchResult,
     ToolCall,
     ToolRecord,
     ToolSpec,
@@ -175,7 +176,8 @@ class SearchTool:
 
     The *scope* is what may be searched; without one, all that was picked. What was asked *earlier* helps where a query
     does not stand alone; who *knows_earlier* is given what is relevant to both. The `results` are of the newest search.
-    Without an *excerpt_limit* it is for one who only quotes: passages are given whole, and more of them.
+    Without an *excerpt_limit* it is for one who only quotes: passages are given whole, and more of them. Who
+    *searched* hears of each search what it brought.
     """
 
     retriever: Retriever
@@ -187,6 +189,7 @@ class SearchTool:
     knows_earlier: bool = False
     scope: Scope | None = None
     waiting: Waiting = field(default_factory=Waiting)
+    searched: Callable[[Sequence[SearchResult]], object] | None = None
     searches: int = 0
     completed: int = 0
     lexical_only: bool = False
@@ -208,17 +211,18 @@ class SearchTool:
         query = query[:QUESTION_LIMIT]
         limit = max(1, min(top_k or asked.top_k, asked.top_k)) * (QUOTED_FROM if self.only_quotes else 1)
         self.searches += 1
+        found, scope, waiting = list[SearchResult](), self.within(chapter), self.waiting
+        searching = self.retriever.search(
+            query, limit=limit, scope=scope, earlier=self.earlier, is_about_both=self.knows_earlier, waiting=waiting
+        )
         try:
-            result = await self.retriever.search(
-                query,
-                limit=limit,
-                scope=self.within(chapter),
-                earlier=self.earlier,
-                is_about_both=self.knows_earlier,
-                waiting=self.waiting,
-            )
+            found.append(await searching)
         except RetrievalUnavailable:
             raise ToolError("The documents cannot be searched right now.") from None
+        finally:
+            if self.searched:
+                self.searched(found)
+        [result] = found
         self.completed += 1
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only

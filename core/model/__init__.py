@@ -9,6 +9,7 @@ from core.model.answer import (
     CheckedSentence,
     Citation,
     Drafted,
+    Handover,
     ModelTurn,
     PartialAnswer,
     Prices,

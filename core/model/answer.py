@@ -67,17 +67,22 @@ class Usage(Value):
 
 
 class Prices(Value):
-    """What a million tokens of each kind cost, in whatever currency the person who pays thinks in."""
+    """What a million tokens of a model cost, and a thousand searches, in whatever currency the person who pays has."""
 
     prompt: float
     cached: float
     completion: float
+    searches: float = 0.0
 
-    def cost(self, usage: Usage) -> float:
-        """Return the price of *usage*; cached tokens are part of the prompt's."""
+    def cost(self, usage: Usage, *, searches: int = 0) -> float:
+        """Return the price of *usage*, and of so many searches; cached tokens are part of the prompt's."""
         fresh = max(usage.prompt_tokens - usage.cached_tokens, 0)
         price = fresh * self.prompt + usage.cached_tokens * self.cached + usage.completion_tokens * self.completion
-        return price / 1_000_000
+        return price / 1_000_000 + searches * self.searches / 1_000
+
+    def dearest(self, other: Prices) -> Prices:
+        """Return the higher price of two for each thing."""
+        return Prices(**{name: max(price, getattr(other, name)) for name, price in self})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,13 @@ class ModelTurn:
     usage: Usage = Usage()
     model: str = ""
     is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """From here on another model writes the turn, whose *prices* are others."""
+
+    prices: Prices
 
 
 class Citation(Value):

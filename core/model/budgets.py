@@ -89,6 +89,14 @@ class Cost(Value):
     tokens: int = Field(default=0, ge=0)
     money: float = Field(default=0.0, ge=0)
 
+    def __add__(self, other: Cost) -> Cost:
+        """Sum two."""
+        return Cost(
+            questions=self.questions + other.questions,
+            tokens=self.tokens + other.tokens,
+            money=self.money + other.money,
+        )
+
     def of(self, measure: Measure) -> float:
         """Return how much of one measure it is."""
         return {Measure.QUESTIONS: self.questions, Measure.TOKENS: self.tokens, Measure.MONEY: self.money}[measure]

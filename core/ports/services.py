@@ -15,6 +15,7 @@ from core.model import (
     Delivery,
     Document,
     EmbeddedPassage,
+    Handover,
     IndexQuery,
     LeftOut,
     ModelTurn,
@@ -173,12 +174,13 @@ class ChatModel(Protocol):
 
     def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
-    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+    ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Yield text as it comes, then one `ModelTurn` with the whole text and any tool calls.
 
         Where it *may_call* nothing, the tools are still named, as some services want them with a history that has
-        calls, and the turn has none. `Restarted` takes back the text of a broken attempt. Closing the generator early
-        ends the work at once. Raises `ModelUnavailable`, and `PromptTooLong` before anything was yielded.
+        calls, and the turn has none. `Restarted` takes back the text of a broken attempt, and behind a `Handover`
+        another model writes. Closing the generator early ends the work at once. Raises `ModelUnavailable`, and
+        `PromptTooLong` before anything was written.
         """
         ...
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,8 +96,8 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(folder: Path) -> AsyncGenerator[Desk]:
-    """Open the product over services that hold two pages."""
+async def open_desk(folder: Path, **changes: Any) -> AsyncGenerator[Desk]:
+    """Open the product over services that hold two pages, with *changes* of the settings."""
     async with everything(folder / "services") as world:
         doomed: set[str] = set()
 
@@ -106,7 +107,7 @@ async def open_desk(folder: Path) -> AsyncGenerator[Desk]:
             doomed.difference_update(now)
             world.fall(*now)
 
-        settings = world.settings(folder / "data")
+        settings = world.settings(folder / "data").model_copy(update=changes)
         async with assemble(settings, memory=True, observer=observe, timing=QUICK) as app:
             steps = [step async for step in app.ingestion.run(ZOO)]
             assert len(steps) == 3

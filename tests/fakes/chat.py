@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from core.answering.prompts import read_passages
-from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec, Usage
+from core.model import ChatMessage, Handover, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec, Usage
 
 
 class Silence:
@@ -19,7 +19,7 @@ class Silence:
         self.begun = asyncio.Event()
 
 
-Piece: TypeAlias = str | ToolCall | Restarted | Exception | Silence
+Piece: TypeAlias = str | ToolCall | Restarted | Handover | Exception | Silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ScriptedChatModel:
 
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
-    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+    ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Take the next turn of the script."""
         self.prompts.append(prompt)
         self.tools.append(tuple(tools))
@@ -111,7 +111,7 @@ class Script(Protocol):
         ...
 
 
-def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | ModelTurn | Silence]:
+def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | Handover | ModelTurn | Silence]:
     text = ""
     calls: list[ToolCall] = []
     for piece in taken.pieces:
@@ -124,7 +124,7 @@ def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | ModelTurn |
             case Restarted():
                 text = ""
                 yield piece
-            case Silence():
+            case Handover() | Silence():
                 yield piece
             case Exception():
                 raise piece

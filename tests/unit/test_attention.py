@@ -10,7 +10,22 @@ from core.answering.agent import Agent
 from core.answering.attention import INSTRUCTIONS, LONGEST, MOST_SAID, Attention
 from core.errors import ModelUnavailable, StoreUnavailable
 from core.events import Charged, ServiceFailed
-from core.model import Answer, Budget, Claim, Cost, Delivery, Holder, Measure, MessageRef, Scope, Status, Usage
+from core.model import (
+    Answer,
+    Budget,
+    Claim,
+    Cost,
+    Delivery,
+    Handover,
+    Holder,
+    Measure,
+    MessageRef,
+    Prices,
+    Restarted,
+    Scope,
+    Status,
+    Usage,
+)
 from tests.builders import hit, question, thread
 from tests.fakes.chat import Script, ScriptedTurn, Silence, turn
 from tests.fakes.clock import Clock
@@ -144,8 +159,27 @@ async def test_what_judging_costs_is_reserved_and_counted(script: Script) -> Non
 
     assert found[0] == Cost(tokens=301)
     assert 100 < found[1].tokens < 400
-    assert attention.most(ASKED, None).completion_tokens == 100
-    assert found[1].tokens <= sum((most := attention.most(ASKED, None)).model_dump().values()), most
+    assert 3 * 100 + found[1].tokens <= attention.most(ASKED, None).tokens <= 3 * (101 + found[1].tokens)
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_a_judgement_costs_its_search_and_each_time_that_the_model_was_asked(script: Script) -> None:
+    """Also what was broken off, and what another model has said at its own prices."""
+    million = 1_000_000.0
+    model, spent = (
+        script(turn("ye", Restarted(), Handover(Prices(prompt=9.0, cached=0, completion=0)), "no")),
+        list[Cost](),
+    )
+    model.most_tokens = 100
+    prices = Prices(prompt=million, cached=0.0, completion=million, searches=5_000.0)
+    attention = Attention(Agent(model, Shelf(hit()), clock=Clock(), prices=prices))
+
+    await attention.is_asked(ASKED, None, Scope(), spent.append)
+
+    search, broken, judged = spent
+    assert (search, broken.money) == (Cost(money=5.0), float(broken.tokens))
+    assert (judged.tokens > 100, 0 < judged.money < 0.1) == (True, True)
+    assert sum(spent, Cost()).money <= attention.most(ASKED, None).money
 
 
 @pytest.mark.promise("silence-unasked")

@@ -159,4 +159,4 @@ async def test_the_most_that_an_answer_may_take_is_bounded_by_the_context(script
     model.most_tokens, model.context_tokens = 500, 4_000
     agent = Agent(model, Shelf(), clock=Clock())  # five turns at most, the last one up to three times
 
-    assert agent.most(question(), LONG).prompt_tokens == 7 * 4_000
+    assert agent.most(question(), LONG).tokens == 7 * (4_000 + model.most_tokens)

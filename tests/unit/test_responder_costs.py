@@ -10,7 +10,20 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
-from core.model import REPLACED, Budget, Claim, Cost, Holder, Interruption, Period, Restarted, Usage, ended_by
+from core.model import (
+    REPLACED,
+    Answer,
+    Budget,
+    Claim,
+    Cost,
+    Holder,
+    Interruption,
+    Period,
+    Prices,
+    Restarted,
+    Usage,
+    ended_by,
+)
 from tests.builders import NOON, hit, question, thread
 from tests.fakes.chat import Script, ScriptedTurn, Silence, search, turn
 from tests.fakes.clock import Clock
@@ -112,3 +125,21 @@ async def test_where_no_service_says_how_much_it_read_that_is_estimated(script: 
     assert plain.tokens > 2 * LEAST
     assert again.tokens > plain.tokens + LEAST
     assert lost.tokens > LEAST
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_each_search_costs_what_it_costs_whatever_it_brings(script: Script) -> None:
+    """One that fails does too; one by words alone was nobody's but ours."""
+    prices, spent = Prices(prompt=0.0, cached=0.0, completion=0.0, searches=2_000.0), list[Cost]()
+    shelf = Shelf(hit())
+    shelf.fails_on = ["arm"]
+    agent = Agent(script(turn(search("leg"), search("arm", id="2")), turn("Robots act [1].")), shelf, clock=Clock())
+    agent.prices = prices
+
+    *_, answer = [item async for item in agent.run(question(), spent=spent.append)]
+    shelf.lexical_only = True
+    agent.model = script(turn("Robots act [1]."))
+
+    assert isinstance(answer, Answer)
+    assert (answer.cost, sum(spent, Cost())) == (6.0, Cost(money=6.0))
+    assert (await agent.answer(question())).cost == 0.0

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from bot.settings import Settings, SettingsRefused, read_settings, slips, slips_of_settings
 from core.errors import Misconfigured
-from core.model import Holder, Period, Usage
+from core.model import Holder, Period, Prices, Usage
 
 KNOWN = {"OPENAI_MODEL", "OPENAI_API_KEY", "REDIS_URL", "FOOTNOTE_TOP_K"}
 
@@ -171,6 +171,54 @@ def test_prices_make_a_cost(monkeypatch: pytest.MonkeyPatch, prices: dict[str, s
     found = read_settings().prices
 
     assert (found and found.cost(usage)) == (cost and pytest.approx(cost))
+
+
+@pytest.mark.parametrize(
+    ("others", "second", "dearest"),
+    [
+        ({}, (2, 1, 8), (2, 1, 8)),
+        ({"PROMPT": "3"}, (2, 1, 8), (2, 1, 8)),
+        ({"PROMPT": "3", "COMPLETION": "4"}, (3, 3, 4), (3, 3, 8)),
+        ({"PROMPT": "1", "CACHED": "0.5", "COMPLETION": "9"}, (1, 0.5, 9), (2, 1, 9)),
+    ],
+    ids=["none", "half", "without a cache", "all"],
+)
+def test_a_second_model_has_its_own_prices_or_those_of_the_first(
+    monkeypatch: pytest.MonkeyPatch, others: dict[str, str], second: tuple[float, ...], dearest: tuple[float, ...]
+) -> None:
+    """What is set aside is the dearest of each kind, once there is a second model; searches cost both the same."""
+    for name, value in {"PROMPT": "2", "CACHED": "1", "COMPLETION": "8"}.items():
+        monkeypatch.setenv(f"OPENAI_PRICE_{name}", value)
+    for name, value in others.items():
+        monkeypatch.setenv(f"OPENAI_FALLBACK_PRICE_{name}", value)
+    monkeypatch.setenv("COHERE_PRICE_SEARCHES", "2.5")
+    monkeypatch.setenv("COHERE_API_KEY", "key")
+    alone = read_settings()
+    monkeypatch.setenv("OPENAI_FALLBACK_MODEL", "second")
+    found = read_settings()
+
+    assert alone.dearest_prices == alone.prices == prices_of(2, 1, 8)
+    assert (found.fallback_prices, found.dearest_prices) == (prices_of(*second), prices_of(*dearest))
+
+
+def prices_of(prompt: float, cached: float, completion: float) -> Prices:
+    """Give prices with that of the searches."""
+    return Prices(prompt=prompt, cached=cached, completion=completion, searches=2.5)
+
+
+def test_searches_in_this_process_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they would cost elsewhere; and without prices of the first model, nothing is counted."""
+    monkeypatch.setenv("COHERE_PRICE_SEARCHES", "2.5")
+    for name in ("OPENAI_FALLBACK_PRICE_PROMPT", "OPENAI_FALLBACK_PRICE_COMPLETION"):
+        monkeypatch.setenv(name, "2")
+    assert (read_settings().fallback_prices, read_settings().dearest_prices) == (None, None)
+
+    for name in ("OPENAI_PRICE_PROMPT", "OPENAI_PRICE_COMPLETION"):
+        monkeypatch.setenv(name, "2")
+    found = read_settings().prices
+
+    assert found is not None
+    assert found.searches == 0.0
 
 
 PROMPT, COMPLETION = "OPENAI_PRICE_PROMPT", "OPENAI_PRICE_COMPLETION"
