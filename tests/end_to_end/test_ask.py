@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -66,6 +67,20 @@ def test_what_is_not_in_the_documents_is_said_plainly(footnote: Footnote, questi
     assert answer["answer"].startswith("I couldn't find anything about that in the documents.")
     assert answer["error"]["error_type"] == "no_context"
     assert [section["title"] for section in answer["nearest"]] == nearest
+
+
+@pytest.mark.promise("documents-apart")
+def test_the_operator_asks_about_all_sources_whoever_may_read_them(footnote: Footnote) -> None:
+    """At the terminal, what is shared with nobody is answered from and listed; what is picked narrows that alone."""
+    shared = footnote("sources", "share", "zoo", "--nobody")
+
+    answer = json.loads(footnote("ask", "What do penguins eat?", "--json").out)
+    listed = footnote("ask", "What can I ask you?")
+    picked = footnote("ask", "What can I ask you?", "--chapter", "sea")
+
+    assert (shared.code, answer["status"]) == (0, "answered")
+    assert re.findall(r"^- (.+)$", listed.out, re.MULTILINE) == ["birds", "sea"]
+    assert re.findall(r"^- (.+)$", picked.out, re.MULTILINE) == ["sea"]
 
 
 def test_small_talk_needs_no_search(footnote: Footnote) -> None:

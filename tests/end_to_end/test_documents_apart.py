@@ -20,6 +20,7 @@ from tests.servers.openai import ChatServer
 
 OPEN = "A robot may be known by all"
 SELECTED = "A robot is a machine."
+WHAT = "What can I ask you?"
 
 
 @dataclass
@@ -53,6 +54,11 @@ def shelve(town: Town, *, opens: bool) -> None:
 def read(town: Town) -> set[tuple[str, ...] | None]:
     """Give the sources that were searched."""
     return {each.scope.sources for each in town.shelf.asked}
+
+
+def titled(source: str) -> str:
+    """Give the title of the chapter in a source."""
+    return f"Chapter of {source}"
 
 
 def was_told(town: Town, words: str) -> bool:
@@ -96,6 +102,26 @@ async def test_a_stranger_is_answered_from_what_is_open_to_all(region: Region) -
     assert "A machine" in told
     assert read(town) == {("open",)}
     assert not was_told(town, ANSWER)
+
+
+@pytest.mark.promise("documents-apart")
+@pytest.mark.promise("strangers-apart")
+async def test_what_can_be_asked_is_what_each_may_read(region: Region) -> None:
+    """Of what is nobody's, or not a stranger's, neither a title nor the number of pages is told."""
+    town, allowed = region.town, region.strangers.allowed()
+    names = ("docs", "others", "open")
+    town.shelf = Shelf(*(hit(source=each, url=f"https://docs.example/{each}", chapter=titled(each)) for each in names))
+    audiences = {"open": Audience(everyone=True), "others": Audience()}
+    town.shelf.records = {name: SourceRecord(name=name, audience=each) for name, each in audiences.items()}
+    async with town.bot(FOOTNOTE_COMMUNITIES=allowed):
+        asked = town.community.ask(WHAT)
+        members = await town.sees(asked, "2 pages")
+        asked = town.community.ask(WHAT, by="Eve", room=Abroad.DIRECT)
+        strangers = await town.sees(asked, "1 page")
+
+    listed = [[name for name in names if titled(name) in told] for told in (members, strangers)]
+    assert listed == [["docs", "open"], ["open"]]
+    assert (town.chat.received, town.shelf.asked) == ([], [])
 
 
 @pytest.mark.promise("strangers-apart")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -16,7 +17,9 @@ from core.community.visibility import Visibility, Visible, readable
 from core.documents.retrieval import HybridRetriever
 from core.errors import Misconfigured, PeopleUnavailable, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.messages import NO_DOCUMENTS, NO_MEMBER, STRANGERS_READ, UNAVAILABLE
+from core.messages.wording import counted
 from core.model import (
+    EVERYTHING,
     Answer,
     Asker,
     Audience,
@@ -24,6 +27,7 @@ from core.model import (
     Claim,
     EmbeddedPassage,
     IndexQuery,
+    Outline,
     Person,
     Policy,
     Question,
@@ -60,17 +64,24 @@ def of(*communities: WorkspaceRef) -> Audience:
 
 
 class WatchedIndex(MemoryIndex):
-    """Keeps the sources of all passages that were handed out."""
+    """Keeps the sources of all passages that were handed out, and of all that was listed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.read = set[str]()
+        self.listed = set[str]()
         self.wrong = False
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Search, and note what is found."""
         found = await super().candidates(query, limit=limit)
         self.read |= {each.passage.source for each in found}
+        return found
+
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """List what there is, and note it."""
+        found = await super().outline(scope)
+        self.listed |= {*found.sources}
         return found
 
     async def sources(self) -> Sequence[SourceRecord]:
@@ -188,6 +199,43 @@ async def test_a_community_is_answered_from_its_own_documents(
     assert {each.url.rpartition("/")[2] for each in cakes.nearest} == names
     others = {"first", "theirs", "open"} - names
     assert [prompt for prompt in library.prompts if any(TEXT.format(name) in prompt for name in others)] == []
+
+
+@pytest.mark.promise("documents-apart")
+@pytest.mark.parametrize(
+    ("by", "home", "names"),
+    [
+        ("ada", OURS, ("first", "open")),
+        ("ada", THEIRS, ("open", "theirs")),
+        ("guest", OURS, ("open",)),
+        ("bob", OUTSIDE, ("open", "theirs")),
+        ("eve", OUTSIDE, ("open",)),
+    ],
+    ids=["the first", "a later one", "a guest", "a member outside", "a stranger"],
+)
+async def test_what_can_be_asked_is_listed_of_ones_own_documents_alone(
+    library: Library, by: str, home: WorkspaceRef, names: tuple[str, ...]
+) -> None:
+    """Neither their titles nor how many pages there are is told of others, and nobody looks at those."""
+    for source in ("first", "theirs", "open"):
+        await library.add(source, chapter=f"Chapter of {source}")
+
+    answer = await library.ask(by=by, home=home, text="What can I ask you?")
+
+    assert (answer.status, answer.nearest, library.prompts) == (Status.ANSWERED, (), [])
+    assert re.findall(r"^- (.+)$", answer.text, re.MULTILINE) == [f"Chapter of {name}" for name in names]
+    assert f" {counted(len(names), 'page')}," in answer.text
+    assert (library.index.listed, library.index.read) == ({*names}, set[str]())
+
+
+@pytest.mark.promise("documents-apart")
+async def test_what_can_be_asked_of_what_is_picked_is_narrowed_too(library: Library) -> None:
+    """Of another community's source nothing is listed, in the words for no documents at all."""
+    theirs = await library.ask(text="What can I ask you?", scope=Scope(sources=("theirs",)))
+    both = await library.ask(text="What can I ask you?", scope=Scope(sources=("theirs", "open")))
+
+    assert (theirs.status, theirs.text) == (Status.NO_CONTEXT, NO_DOCUMENTS)
+    assert (both.status, library.index.listed) == (Status.ANSWERED, {"open"})
 
 
 @pytest.mark.promise("documents-apart")
