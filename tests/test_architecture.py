@@ -230,10 +230,14 @@ def test_exported_names_exist() -> None:
 @pytest.mark.promise("quick-help")
 @pytest.mark.parametrize(
     ("module", "heavy"),
-    [("bot.cli", VENDORS), ("adapters.documents.reader", [*VENDORS, "asyncio", "core", "pydantic"])],
+    [
+        ("bot.cli", VENDORS),
+        ("adapters.documents.reader", [*VENDORS, "asyncio", "core", "pydantic"]),
+        ("adapters.documents.checkout", [*VENDORS, "asyncio", "core", "pydantic"]),
+    ],
 )
 def test_what_is_started_often_loads_nothing_heavy(module: str, heavy: list[str]) -> None:
-    """Neither the command line, so that `--help` is quick, nor the process that files are read in."""
+    """Neither the command line, so that `--help` is quick, nor a process that reads what strangers wrote."""
     program = f"import {module}, json, sys; print(json.dumps([name for name in sys.argv[1:] if name in sys.modules]))"
     command = [sys.executable, "-W", "error", "-c", program, *heavy]
     ended = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False)

@@ -5,11 +5,9 @@ Nothing of a repository is run, and nothing is written but its files, below one 
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import tempfile
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +33,9 @@ class NotUnpacked(Exception):
 
 async def unpack(answer: Path, commit: str, folder: str, target: Path) -> None:
     """Write the files of a commit that are below a folder to the *target*. Raises `NotUnpacked` and `OSError`."""
+    import asyncio  # which the process itself would load in vain
+    from asyncio.subprocess import DEVNULL, PIPE
+
     words = (sys.executable, "-P", "-m", "adapters.documents.checkout", str(answer), commit, folder, str(target))
     process = await asyncio.create_subprocess_exec(
         *words,
