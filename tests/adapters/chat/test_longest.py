@@ -20,9 +20,9 @@ from tests.builders import passage
 Made = Callable[[], DiscordRenderer | SlackRenderer]
 RENDERERS: list[Made] = [DiscordRenderer, SlackRenderer]
 GROWING = {
-    "footnotes with long addresses": "a [1] b [2] " * 1_000,
-    "ranges of footnotes": "a [1-20] b " * 1_000,
-    "a table with a long head": f"| {'name ' * 500} | b |\n|---|---|\n" + "| c [1] | d |\n" * 700,
+    "footnotes with long addresses": "a [1] b [2] " * 200,
+    "ranges of footnotes": "a [1-20] b " * 60,
+    "a table with a long head": f"| {'name ' * 500} | b |\n|---|---|\n" + "| c [1] | d |\n" * 300,
 }
 
 
