@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -56,14 +57,18 @@ async def documents(folder: Path) -> dict[str, Document]:
     return {item.url.rpartition("/")[2]: item for item in items if isinstance(item, Document)}
 
 
+@pytest.fixture(name="found", scope="module")
+def _found(made: Path) -> dict[str, Document]:
+    """Read what was made of the lessons, once."""
+    return asyncio.run(documents(made))
+
+
 @pytest.mark.promise("formats")
 @pytest.mark.parametrize("kind", ["pdf", "docx", "ipynb", "html"])
-async def test_every_sentence_of_a_lesson_is_found_in_the_file_made_of_it(
-    kind: str, lessons: list[Path], made: Path
+def test_every_sentence_of_a_lesson_is_found_in_the_file_made_of_it(
+    kind: str, lessons: list[Path], found: dict[str, Document]
 ) -> None:
     """Nothing that the lesson says in words is lost on the way."""
-    found = await documents(made)
-
     for lesson in lessons:
         expected = sentences(lesson)
         text = letters(without_page_breaks(found[f"{lesson.stem}.{kind}"].text))
@@ -71,9 +76,8 @@ async def test_every_sentence_of_a_lesson_is_found_in_the_file_made_of_it(
         assert [sentence for sentence in expected if letters(sentence) not in text] == []
 
 
-async def test_titles_and_anchors_fit_the_kind(made: Path) -> None:
+def test_titles_and_anchors_fit_the_kind(found: dict[str, Document]) -> None:
     """A PDF leads to pages, a notebook to headings as Jupyter names them."""
-    found = await documents(made)
     title = "The Twin’s State: Mirroring the World-State Model"
 
     assert found["lesson05_twin_state.pdf"].title == title.replace("’", "'")
