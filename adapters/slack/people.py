@@ -130,18 +130,20 @@ class People:
     async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return the workspace and its organization, as far as whoever asks, and whoever reads along, is in them.
 
-        Strangers are guests, and people of other companies, where they ask or read along or Slack does not show the bot
-        the channel; direct messages are read by the asker alone. Raises `PeopleUnavailable` where Slack does not say,
-        or `ShutOut`.
+        In direct messages, which the asker alone reads, it is also those *among* the given workspaces of the same
+        organization that the asker is in. Strangers are guests, and people of other companies, where they ask or read
+        along or Slack does not show the bot the channel. Raises `PeopleUnavailable` where Slack does not say, or
+        `ShutOut`.
         """
-        is_alone = asker.is_alone or asker.channel.startswith(DIRECT_MESSAGE)
+        is_direct = asker.channel.startswith(DIRECT_MESSAGE)
+        is_alone = asker.is_alone or is_direct
         try:
             workspace = await self._workspaces.find(asker.home.workspace)
             organization = {workspace.enterprise_id} - {""}
             everybody = _readers({workspace.team_id} | organization)
-            if self._guests_read:
+            if self._guests_read and not is_direct:
                 return everybody
-            strangers = everybody.model_copy(update={"has_strangers": True})
+            strangers = everybody.model_copy(update={"has_strangers": not self._guests_read})
             profile = await self.profile(asker.home.workspace, asker.person_id)
             if profile.is_guest:
                 return strangers
@@ -152,7 +154,23 @@ class People:
             raise PeopleUnavailable(UNKNOWN_ASKER) from failure
         if reach is Reach.OUTSIDE:
             return strangers
-        return _readers(organization | (profile.teams & {workspace.team_id} if reach is Reach.WORKSPACE else set()))
+        is_in = reach is Reach.WORKSPACE and (self._guests_read or workspace.team_id in profile.teams)
+        teams = {workspace.team_id} if is_in else set[str]()
+        elsewhere = await self._elsewhere(workspace, profile, among) if is_direct else set[str]()
+        return _readers(organization | teams | elsewhere)
+
+    async def _elsewhere(self, workspace: Workspace, profile: Profile, among: Collection[WorkspaceRef]) -> set[str]:
+        """Return other workspaces *among* those given that somebody is a member of, where one id stands for a person.
+
+        That is so within an organization. Whether somebody is a guest in a workspace is seen by the bot there alone.
+        """
+        found, prefix = set[str](), workspace.name.removesuffix(workspace.team_id)
+        for team in (each.workspace for each in among if each.platform == PLATFORM):
+            if team in profile.teams - {workspace.team_id}:
+                with suppress(PostingFailed):
+                    there = await self.profile(f"{prefix}{team}", profile.id)
+                    found |= {team} if team in there.teams and not there.is_guest else set()
+        return found
 
     def note_sharing(self, workspace: str, channel: str, *, is_external: bool) -> None:
         """Take note of what an event says of a channel, which is newer than what was looked up."""

@@ -297,7 +297,7 @@ class Membership(Protocol):
     async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return who reads what somebody is answered.
 
-        Its communities are those of which everybody who reads it is known to be a member: the place's own, and outside
-        of all, those *among* the given ones in which the asker is a member.
+        Its communities are those of which everybody who reads it is known to be a member: the place's own, and in
+        direct messages, those *among* the given ones in which the asker is seen to be a member.
         """
         ...

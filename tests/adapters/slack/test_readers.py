@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +47,7 @@ class Company:
         channel: Channel,
         visibility: Literal["thread", "private"] = "thread",
         people: People | None = None,
+        among: Sequence[WorkspaceRef] = (),
     ) -> Readership:
         """Say who reads the answer to what somebody asks in a channel."""
         place = ThreadRef(platform="slack", workspace=self.workspace.team_id, channel=channel.id, thread="1.2")
@@ -57,7 +58,7 @@ class Company:
             asked_at=NOON,
             visibility=visibility,
         )
-        return await (people or self.people).readership(question.asker, ())
+        return await (people or self.people).readership(question.asker, among)
 
 
 @pytest.fixture(name="company")

@@ -58,8 +58,8 @@ def event_payload(platform: Platform, message: Message, channel: Channel) -> Jso
     return told | beside
 
 
-def user_payload(user: User) -> Json:
-    """Give somebody as `users.info` does."""
+def user_payload(user: User, team_id: str = "") -> Json:
+    """Give somebody as `users.info` does in a workspace."""
     return {
         "id": user.id,
         "team_id": user.team_id,
@@ -71,7 +71,7 @@ def user_payload(user: User) -> Json:
         "is_admin": user.is_admin,
         "is_owner": user.is_owner,
         "is_primary_owner": False,
-        "is_restricted": user.is_restricted,
+        "is_restricted": user.is_restricted or team_id in user.guest_in,
         "is_ultra_restricted": user.is_ultra_restricted,
         "is_bot": user.is_bot,
         "is_app_user": False,

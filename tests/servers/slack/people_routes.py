@@ -33,9 +33,10 @@ def _user(platform: Platform, call: Call) -> Json:
         raise Refusal("user_not_found")
     installation = call.installation
     meets = any(user.id in one.members and platform.sees(installation, one) for one in platform.channels.values())
-    if user.team_id not in installation.teams and not meets and not user.is_stranger:
+    is_here = not {user.team_id, *user.teams}.isdisjoint(installation.teams)
+    if not is_here and not meets and not user.is_stranger:
         raise Refusal("user_not_visible")
-    payload = user_payload(user)
+    payload = user_payload(user, call.workspace(platform).team_id)
     if call.flag("include_locale", default=False):
         payload["locale"] = user.locale
     return {"user": payload}
@@ -44,7 +45,7 @@ def _user(platform: Platform, call: Call) -> Json:
 def _list(platform: Platform, call: Call) -> Json:
     """List the people of a workspace, page by page."""
     team = call.workspace(platform).team_id
-    here = [user_payload(user) for user in platform.users.values() if team in {user.team_id, *user.teams}]
+    here = [user_payload(user, team) for user in platform.users.values() if team in {user.team_id, *user.teams}]
     return paged(call, "members", here)
 
 

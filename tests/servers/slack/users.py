@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class User:
     """An account; `team_id` is where it is at home, which may be elsewhere than where it writes.
 
-    `teams` are other workspaces of its organization that it is in.
+    `teams` are other workspaces of its organization that it is in, and `guest_in` those in which it is a guest.
     """
 
     id: str
@@ -25,6 +25,7 @@ class User:
     locale: str = "en-US"
     enterprise_id: str | None = None
     teams: frozenset[str] = frozenset()
+    guest_in: frozenset[str] = frozenset()
 
     @property
     def mention(self) -> str:
