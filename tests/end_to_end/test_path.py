@@ -57,5 +57,5 @@ def test_a_question_costs_the_store_few_commands(measured: Callable[..., list[st
     found = [each for line in told if (each := re.fullmatch(pattern, line))]
     assert [(each[1], each[2]) for each in found] == list(product(("discord", "slack"), MOST_COMMANDS)), told
     for way, commands, of_clients in ((each[2], int(each[3]), int(each[4])) for each in found):
-        assert (commands <= MOST_COMMANDS[way], of_clients <= MOST_OF_CLIENTS) == (True, True), told
+        assert (commands <= MOST_COMMANDS[way], of_clients <= MOST_OF_CLIENTS) == (True, True), " ".join(told)
         assert (commands > 50, of_clients > 10) == (True, True), told
