@@ -29,9 +29,9 @@ _CODE = re.compile(  # names that are written in one way only
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
-_PLAIN = re.compile(r"[A-Z]?[^A-Z_/(:\d.-]*+\.?")  # no such sign but the capital and the stop of a sentence
+_MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
 _WORD = re.compile(r"\S+")
-_NAME = re.compile(r"(?<=[a-z,;:)] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+_NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)*")
 _UNITS = {
     "%": "%", "percent": "%", "ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min",
     "minute": "min", "h": "h", "hour": "h", "day": "day", "week": "week", "month": "month", "year": "year", "hz": "hz",
@@ -68,7 +68,7 @@ class Statement:
     @cached_property
     def numbers(self) -> frozenset[tuple[str, str]]:
         """Numbers in digits, each with its unit, or with none."""
-        if self._is_plain or not _DIGITS.search(self.text):
+        if not any(map(_DIGITS.search, self._signed)):
             return frozenset()
         found = _NUMBER.findall(_WORD.sub(lambda word: _without_code(word[0]), self.text))
         return frozenset((_plain(number), _unit(unit)) for number, unit in found)
@@ -86,10 +86,7 @@ class Statement:
     @cached_property
     def code(self) -> frozenset[str]:
         """Names of files, functions, options and the like."""
-        if self._is_plain:
-            return frozenset()
-        words = filter(_SIGN_OF_CODE.search, self.text.split())  # most are none, and the pattern is slow
-        return frozenset(_squeezed(name) for word in words for name in _CODE.findall(word))
+        return frozenset(_squeezed(name) for word in self._signed for name in _CODE.findall(word))
 
     @cached_property
     def squeezed(self) -> str:
@@ -102,14 +99,9 @@ class Statement:
         return frozenset(word for name in _NAME.findall(self.text) for word in stems(name))
 
     @cached_property
-    def _is_plain(self) -> bool:
-        """Whether nothing in it can be a number or code, as in most sentences, which need not be searched for them."""
-        return bool(_PLAIN.fullmatch(self.text))
-
-    @cached_property
-    def weight(self) -> int:
-        """How much its words say: long ones say more."""
-        return _weight(self.words)
+    def _signed(self) -> list[str]:
+        """The words that may be numbers or code; most are neither, and the patterns are slow."""
+        return [word for word in _MAYBE_CODE.findall(self.text) if _SIGN_OF_CODE.search(word)]
 
     @cached_property
     def is_checkable(self) -> bool:
@@ -239,7 +231,8 @@ def _support(claim: Statement, passages: Iterable[Statement]) -> Support:
         return Support(1.0, is_exact, is_compared=False, is_sure=not claim.is_english)
     found = frozenset[str]().union(*(claim.words & each.words for each in known))
     is_exact = is_exact and claim.names <= found
-    return Support(_weight(found) / (claim.weight or 1), is_exact)
+    share = 1.0 if found and found == claim.words else _weight(found) / (_weight(claim.words) or 1)
+    return Support(share, is_exact)
 
 
 def _has(passage: Statement, number: str, unit: str) -> bool:
