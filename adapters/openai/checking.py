@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing, suppress
 from typing import Protocol
 
 from adapters.openai.asking import Asking
@@ -13,7 +13,7 @@ from adapters.openai.connection import Connection
 from adapters.openai.dialect import EndpointDialect
 from adapters.openai.failures import diagnose, failures
 from core.errors import Misconfigured, ModelUnavailable
-from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 
 PATIENCE = 14.0  # seconds for a model that is there; one that is loaded first takes longer
 LOOK_UP = ToolSpec(
@@ -21,10 +21,13 @@ LOOK_UP = ToolSpec(
     "Look up a word.",
     {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
 )
+SLIPS = 2  # failed tool calls, after which it is asked without tools
 TRIED = Prompt(({"role": "user", "content": "Call the tool look_up with the word 'ready'. Say OK if you cannot."},))
 
 NO_TOOLS = "It calls no tools, so each question is searched only once, in the words of the person who asks"
 DID_NOT_CALL = "It did not call the tool that it was asked to call, so it may not search again by itself"
+NO_CHOICE = "It cannot be told to call no tools, so it is asked for the end of an answer without any"
+NO_SECOND = "It does not answer once it has called a tool, so questions for which it searches again may fail"
 NO_STREAM = "It answers in one piece, so readers see nothing until the end"
 NO_USAGE = "It does not say how many tokens it used, so they are estimated"
 BUSY = "{where} can be reached, but is overloaded at the moment, or still loading the model. It said: {detail}"
@@ -66,7 +69,7 @@ class Degraded(str):
 
 
 async def checked(model: CheckedModel, *, patience: float = PATIENCE) -> str:
-    """Ask for the call of a tool, as a stream: so the address, the key, the model and what it can do are known at once.
+    """Have it call a tool, and answer with the result: so the address, the key, the model and what it can do are known.
 
     Raises `Misconfigured` where an operator has to change something, and `ModelUnavailable` where the service is away.
     One that is busy is not.
@@ -75,15 +78,16 @@ async def checked(model: CheckedModel, *, patience: float = PATIENCE) -> str:
     trouble: Exception | None = None
     await model.connection.load()  # which is our time, and not the model's
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(patience) as limit:
             turn = await _asked(model, asking)
+        lacks = await _answers(model, turn, limit.when()) if turn.tool_calls else ()
     except TimeoutError:
         return Degraded(SLOW.format(where=where, seconds=patience))
     except failures() as error:
         trouble = error
     else:
         model.dialect.context = model.dialect.context or await model.connection.listed_context()
-        return _found(where, model, asking, turn)
+        return _found(where, model, asking, turn, lacks)
     failure = diagnose(trouble, model.model)
     unavailable = await model.unavailable(asking, trouble)
     if failure.is_busy and unavailable.detail:
@@ -100,15 +104,39 @@ async def _asked(model: CheckedModel, asking: Asking) -> ModelTurn:
             async with aclosing(model.attempt(asking)) as pieces:
                 *_, turn = [piece async for piece in pieces]
         except failures() as error:
-            if not model.learns(asking, error):
+            is_slip = diagnose(error, model.model).is_slip and asking.slips < SLIPS
+            asking.slips += is_slip
+            if not (is_slip or model.learns(asking, error)):
                 raise
         else:
             assert isinstance(turn, ModelTurn)  # noqa: S101 - an attempt ends with it
             return turn
 
 
-def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn) -> str:
-    lacks = tuple(_lacks(model, asking, turn))
+async def _answers(model: CheckedModel, turn: ModelTurn, until: float | None) -> tuple[str, ...]:
+    """Return what is missing if the model has called a tool, and is given the result, as after a second search.
+
+    What it writes then does not matter, nor whether it is done in time.
+    """
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in turn.tool_calls
+    ]
+    called: ChatMessage = {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
+    results = ({"role": "tool", "tool_call_id": call.id, "content": "It is an adjective."} for call in turn.tool_calls)
+    asking = Asking(Prompt((*TRIED.messages, called, *results)), (LOOK_UP,), may_call=False)
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await _asked(model, asking)
+    except failures() as error:
+        detail = (await model.unavailable(asking, error)).detail
+        return (f"{NO_SECOND}. It said: {detail}" if detail else NO_SECOND,)
+    return () if model.dialect.takes_no_calls else (NO_CHOICE,)
+
+
+def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn, more: Iterable[str]) -> str:
+    lacks = (*_lacks(model, asking, turn), *more)
     can = [f"reads {model.dialect.context:,} tokens"] if model.dialect.context else []
     if turn.tool_calls:
         can.insert(0, "calls tools, in its text" if asking.reading and asking.reading.is_written else "calls tools")

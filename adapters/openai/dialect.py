@@ -64,13 +64,17 @@ class EndpointDialect:
             return self.tokens
         return max(min(self.tokens, self.context // SHARE), 1)
 
+    @property
+    def takes_no_calls(self) -> bool:
+        """Whether a model may be told to call none of the tools that it is given, as far as is known."""
+        return "tool_choice=none" not in self._refused
+
     def body(
         self, prompt: Prompt, tools: Sequence[ToolSpec], *, may_call: bool = True, is_plain: bool = False
     ) -> dict[str, Any]:
         """Write a request for a streamed turn; one that *is plain* names no tools, and tells of calls in words."""
         choice = "auto" if may_call else "none"
-        is_refused = f"tool_choice={choice}" in self._refused
-        is_plain = is_plain or not self.has_tools or (is_refused and not may_call)
+        is_plain = is_plain or not self.has_tools or not (may_call or self.takes_no_calls)
         body: dict[str, Any] = {
             "model": self.model,
             "messages": self._alternating(self._told(prompt.messages, is_plain=is_plain)),
@@ -85,7 +89,7 @@ class EndpointDialect:
                 {"name": spec.name, "description": spec.description, "parameters": spec.parameters} for spec in tools
             )
             body["tools"] = [{"type": "function", "function": function} for function in functions]
-            if not is_refused:
+            if f"tool_choice={choice}" not in self._refused:
                 body["tool_choice"] = choice
         return body
 

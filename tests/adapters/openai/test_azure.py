@@ -31,6 +31,7 @@ async def test_each_of_azures_addresses_works_as_it_is_copied(server: ChatServer
     server.say("A robot acts.")
     model = OpenAIChat(MODEL, api_key=KEY, base_url=f"{server.url}{path}", retries=QUICK, limits=PATIENT)
     assert (await turn_of(model)).text == "A robot acts."
+    assert "calls tools" in await model.check()
     await model.aclose()
 
 

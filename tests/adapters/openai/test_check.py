@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -13,23 +14,25 @@ from adapters.openai import Degraded, OpenAIChat, checking
 from adapters.openai.client import place
 from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
-from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
-from tests.servers.openai_shapes import WITHOUT_TOOLS
+from tests.adapters.openai.test_without_tools import SLIP
+from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Stall, chunk
+from tests.servers.openai_shapes import WITHOUT_TOOLS, Rule, bedrock, deepseek, kimi, mistral, without_choice
 from tests.servers.service import Hang, Reply
 
 SECRET = "hunter2-planted-0123456789"
 
 
 async def test_a_good_endpoint_is_named_with_its_model(model: OpenAIChat, server: ChatServer) -> None:
-    """One small request proves the address, the key and the model."""
+    """Two small requests prove the address, the key and the model, and that it answers with what a tool has found."""
     assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
-    assert [one.method for one in server.received] == ["POST", "GET"]
+    assert [one.method for one in server.received] == ["POST", "POST", "GET"]
 
 
 @pytest.mark.parametrize(
     ("status", "error", "setting"),
     [
         (401, {"message": "Incorrect API key."}, "OPENAI_API_KEY"),
+        (402, {"message": "Insufficient credits."}, "OPENAI_API_KEY"),
         (403, {"message": "No."}, "OPENAI_API_KEY"),
         (404, {"message": "No such model."}, "OPENAI_MODEL"),
         (429, {"message": "x", "code": "insufficient_quota"}, "OPENAI_API_KEY"),
@@ -124,6 +127,15 @@ def test_places_are_named_without_anything_secret(address: str | None, said: str
     assert place(address) == said
 
 
+def _follow(rule: Rule, server: ChatServer) -> None:
+    server.rules.append(rule)
+
+
+def _without_results(body: Mapping[str, Any]) -> Reply | None:
+    is_result = body["messages"][-1]["role"] == "tool"
+    return Reply(400, {"error": {"message": "Unexpected role 'tool'."}}) if is_result else None
+
+
 Prepare: TypeAlias = Callable[[ChatServer], object]
 THINKING = (
     chunk({"reasoning_content": "Hm."}),
@@ -140,10 +152,46 @@ CAN: Mapping[str, tuple[Prepare, str]] = {
     ),
     "calls in its text": (lambda server: server.say(IN_TEXT), "gpt-4o-mini at {}, calls tools, in its text"),
     "thoughts": (lambda server: server.stream(*THINKING), "gpt-4o-mini at {}, calls tools, thinks first"),
+    "thoughts that DeepSeek wants back": (
+        lambda server: (server.rules.append(deepseek), server.stream(*THINKING)),
+        "gpt-4o-mini at {}, calls tools, thinks first",
+    ),
+    "thoughts that Kimi wants back": (
+        lambda server: (server.rules.append(kimi), server.stream(*THINKING)),
+        "gpt-4o-mini at {}, calls tools, thinks first",
+    ),
+    "thoughts in its text": (
+        lambda server: server.say(f"<think>Hm.</think>{IN_TEXT}"),
+        "gpt-4o-mini at {}, calls tools, in its text, thinks first",
+    ),
+    "thoughts that the template has opened": (
+        lambda server: server.say("Hm.", f"</think>{IN_TEXT}"),
+        "gpt-4o-mini at {}, calls tools, in its text, thinks first",
+    ),
+    "tools that stay in the request": (lambda server: server.rules.append(bedrock), "gpt-4o-mini at {}, calls tools"),
+    "ids of nine letters": (lambda server: server.rules.append(mistral), "gpt-4o-mini at {}, calls tools"),
+    "options that it refuses": (
+        lambda server: server.rules.append(without_choice("auto")),
+        "gpt-4o-mini at {}, calls tools",
+    ),
+    "a failed call": (
+        lambda server: server.faults.append(Reply(400, {"error": SLIP})),
+        "gpt-4o-mini at {}, calls tools",
+    ),
+    "an end without a reason": (
+        lambda server: server.stream(THINKING[1], {**chunk({}), "usage": {"prompt_tokens": 9}}, DONE),
+        "gpt-4o-mini at {}, calls tools",
+    ),
 }
 LACKS: Mapping[str, tuple[Prepare, str]] = {
-    "tools": (lambda server: server.rules.append(WITHOUT_TOOLS["Ollama"]), checking.NO_TOOLS),
+    **{name: (partial(_follow, rule), checking.NO_TOOLS) for name, rule in WITHOUT_TOOLS.items()},
     "a call": (lambda server: server.say("OK."), checking.DID_NOT_CALL),
+    "a call that works": (
+        lambda server: server.faults.extend([Reply(400, {"error": SLIP})] * 2),
+        checking.DID_NOT_CALL,
+    ),
+    "a choice": (lambda server: server.rules.append(without_choice("none")), checking.NO_CHOICE),
+    "an answer to the result": (lambda server: server.rules.append(_without_results), checking.NO_SECOND),
     "a stream": (lambda server: setattr(server, "streams", False), checking.NO_STREAM),
     "usage": (lambda server: setattr(server, "reports_usage", False), checking.NO_USAGE),
 }
@@ -181,11 +229,20 @@ async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer,
     assert reply.body["error"]["message"] in found
 
 
-async def test_a_slow_service_is_not_away(model: OpenAIChat, server: ChatServer) -> None:
+@pytest.mark.parametrize("comment", [b"", b": OPENROUTER PROCESSING\n\n"], ids=["silent", "comments"])
+async def test_a_slow_service_is_not_away(model: OpenAIChat, server: ChatServer, comment: bytes) -> None:
     """It has taken the request, and may be loading its model; nobody waits for that."""
-    server.faults.append(Hang())
+    server.stream(comment, Stall()) if comment else server.faults.append(Hang())
     found = await checking.checked(model, patience=0.3)
     assert (isinstance(found, Degraded), "has not begun to answer within 0.3 seconds" in found) == (True, True)
+
+
+async def test_an_answer_to_a_result_is_not_waited_for(model: OpenAIChat, server: ChatServer) -> None:
+    """That it calls tools is known by then."""
+    server.call("look_up", {"word": "ready"})
+    server.stream(Stall())
+    found = await checking.checked(model, patience=0.5)
+    assert (found.endswith(", calls tools"), isinstance(found, Degraded)) == (True, False)
 
 
 async def test_a_service_that_is_away_is_told_as_one(model: OpenAIChat, server: ChatServer) -> None:
