@@ -27,7 +27,7 @@ BROKEN_OFF = frozenset({"error", "insufficient_system_resource", "network_error"
 """Those for one that the service could not go on with."""
 WORDS_OF_THOUGHTS = ("reasoning_content", "reasoning")
 MANY = 2_048  # bytes of events, from which on it is worth while to know their frame
-_PADDING = re.compile(rb',"obfuscation":"\w*"')  # by which nobody can tell the length of a text
+_PADDING = re.compile(rb',"obfuscation":"\w*"(?=\}(?:\n\n|\Z))')  # by which nobody can tell the length of a text
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 

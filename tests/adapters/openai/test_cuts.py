@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters.openai.reading import Reading
@@ -78,6 +78,7 @@ ODD: list[dict[str, Any]] = [
 
 
 @settings(max_examples=examples(300), deadline=None)
+@example(texts=[""] * 8 + [',"obfuscation":"a"'], odd=[], is_padded=False, is_broken=True)
 @given(
     st.lists(st.lists(st.sampled_from(AWKWARD) | st.text(max_size=9), max_size=4).map("".join), min_size=3),
     st.lists(st.tuples(st.integers(19, 40), st.sampled_from(ODD)), max_size=2),
