@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from adapters.redis.secrets import Seal
+from adapters.redis.connection import connect
+from adapters.redis.secrets import RedisVault, Seal
 from bot.settings import Settings
 from bot.wiring import RetryTiming, assemble
 from core.model import Audience, Document, SourceRecord
@@ -319,12 +320,17 @@ class Rig:
 
 
 @contextlib.asynccontextmanager
-async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) -> AsyncGenerator[Rig]:
-    """Run everything. A *doubled* store has a replica; any other writes to its disk as *fsync* says."""
+async def rig(
+    folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0], several: bool = False
+) -> AsyncGenerator[Rig]:
+    """Run everything. A *doubled* store has a replica; any other writes to its disk as *fsync* says.
+
+    With *several* workspaces, Slack has two, each with channels, people and a token of its own.
+    """
     async with contextlib.AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(folder / "redis", doubled=doubled, fsync=fsync))
         model, cohere, qdrant = NumberingModel(), CohereServer(), QdrantServer()
-        discord, slack = OnDiscord(), OnSlack()
+        discord, slack = OnDiscord(), OnSlack(is_several=several)
         for server in (model, cohere, qdrant, discord.open(), slack.open()):
             await stack.enter_async_context(server)
         settings = {
@@ -344,6 +350,8 @@ async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) ->
         }
         settings["FOOTNOTE_COMMUNITIES"] += f",{slack.community}"  # which no store can lose
         await _ingest(settings, folder / "ingestion")
+        async with connect(f"redis://127.0.0.1:{store.node.port}/0") as client:
+            await slack.install(RedisVault(client, seal=Seal([SECRET])))
         processes = folder / "processes"
         processes.mkdir(parents=True)
         record, attention = Record(), Attention()

@@ -47,7 +47,8 @@ async def play(
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         installed = Path(folder) / "installed"
-        async with rig(installed, doubled=doubled, fsync=piece.fsync or FSYNCS[0]) as running:
+        several = number % 2 == 0
+        async with rig(installed, doubled=doubled, fsync=piece.fsync or FSYNCS[0], several=several) as running:
             running.record.journal = Path(folder) / JOURNAL
             names = kinds_of(chance, count, doubled=doubled)
             for start in range(0, count, SETTLED_AFTER):

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
 
+from slack_sdk.oauth.installation_store import Bot
+
+from adapters.redis.secrets import RedisVault
+from adapters.slack.http import PATH
+from adapters.slack.oauth import VaultInstallations
 from core.messages import LOOKING
 from tests.faults.audit import Scene, Shown
 from tests.faults.community import FORGOTTEN, LATEST, NAMES, STOPS, VOTES, Asked
 from tests.servers.discord.platform import Changes
-from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, User
+from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, User, Workspace
+from tests.servers.valkey import free_port
 
+WORKSPACES = ("Robots", "Arms")
 RESENT_AFTER = (1.0, 6.0, 20.0)  # seconds after which Slack sends again what was not acknowledged; really an hour
 
 
 @dataclass
 class OnSlack:
-    """A workspace with two channels, over sockets; a token of an organization with more is refused by the bot."""
+    """A workspace with two channels, over sockets, or two of them that have installed the bot, which is over HTTP.
+
+    A token of an organization with more is refused by the bot.
+    """
 
     server: SlackServer = field(default_factory=SlackServer)
     name: str = "slack"
+    is_several: bool = False
     _asked: dict[str, list[Asked]] = field(default_factory=dict[str, list[Asked]])
     _roots: dict[str, str] = field(default_factory=dict[str, str])
     _used: dict[str, Delivery] = field(default_factory=dict[str, Delivery])
@@ -30,10 +45,11 @@ class OnSlack:
 
     def __post_init__(self) -> None:
         """Let people in."""
-        self.workspace = self.server.add_workspace()
-        self.people = [self.server.add_member(self.workspace, name) for name in NAMES]
-        self.channels = [self.server.add_channel(self.workspace, name) for name in ("general", "random")]
-        self.faults = self.server.faults
+        self.workspaces = [self.server.add_workspace(name) for name in WORKSPACES[: 1 + self.is_several]]
+        self.people = {each.team_id: [self.server.add_member(each, name) for name in NAMES] for each in self.workspaces}
+        channels = [[self.server.add_channel(each, name) for each in self.workspaces] for name in ("general", "random")]
+        self.channels = [*chain.from_iterable(channels)]
+        self.faults, self.port = self.server.faults, free_port()
 
     @property
     def changes(self) -> Changes:
@@ -44,6 +60,8 @@ class OnSlack:
     async def open(self) -> AsyncGenerator[None]:
         """Serve, and send again what is not acknowledged."""
         async with self.server:
+            if self.is_several:
+                self.server.deliver_to(f"http://127.0.0.1:{self.port}{PATH}")
             sending = asyncio.create_task(self._send_again())
             try:
                 yield
@@ -53,48 +71,61 @@ class OnSlack:
     async def _send_again(self) -> None:
         while True:
             await asyncio.sleep(RESENT_AFTER[0] / 2)
-            if self.server.sockets.connected:
+            if self.is_heard():
                 due = [one for one in self.server.outbox.unacknowledged if _is_due(one, self.server.clock.time())]
                 if due:
                     self.server.outbox.repeat(*due)
 
     @property
     def community(self) -> str:
-        """Give the workspace as the operator allows it."""
-        return f"slack:{self.workspace.team_id}"
+        """Give the workspaces as the operator allows them."""
+        return ",".join(f"slack:{each.team_id}" for each in self.workspaces)
 
     def settings(self) -> dict[str, str]:
-        """Give the address and the tokens."""
-        return {
-            "SLACK_BOT_TOKEN": self.workspace.token,
-            "SLACK_APP_TOKEN": self.server.app_token,
-            "SLACK_API_URL": self.server.api_url,
-        }
+        """Give the address and what opens it."""
+        server, api = self.server, {"SLACK_API_URL": self.server.api_url}
+        if not self.is_several:
+            return {"SLACK_BOT_TOKEN": self.workspaces[0].token, "SLACK_APP_TOKEN": server.app_token, **api}
+        client = {"SLACK_CLIENT_ID": server.client_id, "SLACK_CLIENT_SECRET": server.client_secret}
+        place = {"HOST": "127.0.0.1", "PORT": str(self.port), "SLACK_SIGNING_SECRET": server.signing_secret}
+        return {**client, **place, **api}
+
+    async def install(self, vault: RedisVault) -> None:
+        """Let each of several workspaces install the bot."""
+        for each in self.workspaces if self.is_several else ():
+            ids: dict[str, Any] = {"team_id": each.team_id, "bot_id": each.bot_id, "bot_user_id": each.bot.id}
+            bot = Bot(app_id=each.app_id, bot_token=each.token, installed_at=time.time(), **ids)
+            await VaultInstallations(vault).async_save_bot(bot)
 
     def secrets(self) -> Iterable[str]:
         """Give the tokens, the ways back to whoever used a command, and names."""
         platform = self.server.platform
         people = [user.name for user in platform.users.values() if user.name.startswith(NAMES)]
-        return [self.workspace.token, self.server.app_token, *people, *platform.response_urls]
+        ours = [self.server.app_token, self.server.client_secret, self.server.signing_secret]
+        return [*(each.token for each in self.workspaces), *ours, *people, *platform.response_urls]
 
     def is_heard(self) -> bool:
-        """Look for a socket."""
-        return bool(self.server.sockets.connected)
+        """Look for a socket, or knock."""
+        if not self.is_several:
+            return bool(self.server.sockets.connected)
+        with socket.socket() as knocking:
+            return knocking.connect_ex(("127.0.0.1", self.port)) == 0
 
     def drop(self) -> None:
-        """Cut the sockets."""
+        """Cut the sockets; of requests, each has a connection of its own."""
         self.server.sockets.drop()
 
     def ask(self, number: int, text: str, place: str = "", how: str = "") -> Asked:
         """Mention the bot; outside of threads, the answer is a thread on the message."""
-        channel, person = self._channel(place, number), self.people[number % len(NAMES)]
+        channel, person = self._channel(place, number), self._person(place, number)
+        workspace = self._workspace(channel)
         if how:
-            person = self.server.add_member(self.workspace, f"{NAMES[-1]} {number}")
+            person = self.server.add_member(workspace, f"{NAMES[-1]} {number}")
         if how == "direct":
-            channel = self.server.direct(self.workspace, person)
+            channel = self.server.direct(workspace, person)
         if place and place not in self._roots:
             self._roots[place] = self.server.post_as(person, channel, "What do you think?").ts
-        said = text if how == "direct" else f"{self.server.mention(self.workspace.bot)} {text}"
+        said = text if how == "direct" else f"{self.server.mention(workspace.bot)} {text}"
         message = self.server.post_as(person, channel, said, self._roots.get(place))
         if not place:
             place = self._roots[message.ts] = message.ts
@@ -104,7 +135,7 @@ class OnSlack:
     def command(self, number: int, text: str, *, private: bool = False) -> Asked:
         """Use the command, for which the bot posts a message that says who asks what."""
         channel, flag = self._channel("", number), "--private " if private else ""
-        used = self.server.slash(self.people[number % len(NAMES)], channel, "/footnote", f"ask {flag}{text}")
+        used = self.server.slash(self._person("", number), channel, "/footnote", f"ask {flag}{text}")
         place = f"/{used.id}"
         self._used[place], self._places[place] = used, channel
         if private:
@@ -114,7 +145,7 @@ class OnSlack:
     def edit(self, asked: Asked, number: int, text: str) -> Asked:
         """Change it, the mention included."""
         message, author = self._message(asked)
-        self.server.edit_as(author, message, f"{self.server.mention(self.workspace.bot)} {text}")
+        self.server.edit_as(author, message, f"{self.server.mention(self._bot(asked.place))} {text}")
         changed = replace(asked, number=number)
         self._asked[asked.place] = [changed if one is asked else one for one in self._asked[asked.place]]
         return changed
@@ -145,6 +176,15 @@ class OnSlack:
     def _channel(self, place: str, number: int) -> Channel:
         return self._places.get(place) or self.channels[number % len(self.channels)]
 
+    def _workspace(self, channel: Channel) -> Workspace:
+        return self.server.platform.workspaces[channel.team_id]
+
+    def _bot(self, place: str) -> User:
+        return self._workspace(self._places[place]).bot
+
+    def _person(self, place: str, number: int) -> User:
+        return self.people[self._channel(place, number).team_id][number // len(self.channels) % len(NAMES)]
+
     def _message(self, asked: Asked) -> tuple[Message, User]:
         """Give a question, and who wrote it."""
         message = self.server.platform.messages[self._places[asked.place].id, asked.message]
@@ -167,7 +207,7 @@ class OnSlack:
         if place in self._roots or place not in self._used:
             return self._roots.get(place, "")
         text = str(self._used[place].payload["text"]).removeprefix("ask ")
-        posted = self.server.messages(self._places[place], by=self.workspace.bot)
+        posted = self.server.messages(self._places[place], by=self._bot(place))
         root = next((one.ts for one in posted if one.text.endswith(f"asks: {text}")), "")
         if root:
             self._roots[place] = root
@@ -235,19 +275,21 @@ class OnSlack:
 
     def _removed(self, root: str) -> list[Message]:
         found = self.server.platform.messages.values()
-        return [one for one in found if one.deleted and one.root_ts == root and one.user_id == self.workspace.bot.id]
+        bots = [each.bot.id for each in self.workspaces]
+        return [one for one in found if one.deleted and one.root_ts == root and one.user_id in bots]
 
     def _said(self, place: str) -> list[Message]:
         """Look into a thread; who was told that there is no answer to a command sees no question there."""
         root = self._root(place)
-        found = self.server.messages(self._places[place], by=self.workspace.bot, thread_ts=root) if root else []
+        found = self.server.messages(self._places[place], by=self._bot(place), thread_ts=root) if root else []
         return [one for one in found if one.ts != root and not one.ephemeral]
 
     def strays(self) -> list[str]:
-        """Look at everything that the bot has said."""
+        """Look at everything that the bot has said, in whichever workspace, and by whichever token."""
         known = {message.ts for place in self._asked for message in self._said(place)}
         known |= {self._root(place) for place in self._used if not self._told(place)}
-        found = [one for channel in self.channels for one in self.server.messages(channel, by=self.workspace.bot)]
+        bots = [each.bot.id for each in self.workspaces]
+        found = [one for place in self.channels for one in self.server.messages(place) if one.user_id in bots]
         return [message.shown for message in found if message.ts not in known and not message.ephemeral]
 
 
