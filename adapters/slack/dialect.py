@@ -162,7 +162,8 @@ def _told(lines: Sequence[SmallPrint], room: int) -> str:
         words, citation = line.words, line.citation
         if citation:
             place = f" ({home})" if (home := host(citation.url)) else ""
-            words += f"{one_line(citation.heading, TITLE_LENGTH)}{place}"
+            heading = "".join(one.text for one in inert(one_line(citation.heading, TITLE_LENGTH)))
+            words += f"{heading}{place}"
         said.append(SPOKEN.text(words))
     left = room - sum(len(words) + 1 for words in said)
     for at, line in enumerate(lines):

@@ -46,7 +46,7 @@ _SEARCH_ERRORS: dict[Status, ErrorType] = {
 
 def plain(answer: Answer) -> str:
     """Return the answer and its sources as lines of text; code in the answer keeps what holds it together."""
-    text = GAP.join(map(without_controls, answer.text.split(GAP)))
+    text = cleaned(answer.text)
     parts = [f"{WARNING} {text}" if answer.is_failure or answer.lexical_only else text]
     for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
         lines = [
@@ -61,6 +61,11 @@ def plain(answer: Answer) -> str:
         if lines:
             parts.append("\n".join([f"{title}:", *lines]))
     return "\n\n".join(parts)
+
+
+def cleaned(text: str) -> str:
+    """Return a text of the answer without what nobody sees, but for what keeps its characters apart."""
+    return GAP.join(map(without_controls, text.split(GAP)))
 
 
 def drawn(blocks: Sequence[Block]) -> Iterator[RenderableType]:
@@ -181,9 +186,9 @@ def failure_as_json(status: Status, error_type: ErrorType, message: str) -> dict
 def _source(citation: Citation) -> dict[str, Any]:
     return {
         "number": citation.number,
-        "title": citation.title,
-        "chapter": citation.chapter,
-        "section": citation.section,
+        "title": plain_words(citation.title),
+        "chapter": plain_words(citation.chapter),
+        "section": plain_words(citation.section),
         "url": citation.url,
         "relevance_score": round(citation.relevance_score, 2),
     }

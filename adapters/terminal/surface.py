@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
 
-from adapters.terminal.render import as_json, drawn, link_to, plain, styled_nodes
+from adapters.terminal.render import as_json, cleaned, drawn, link_to, plain, styled_nodes
 from core.answering.dialect import one_line
 from core.answering.markup import shown_blocks
 from core.answering.nodes import inert
@@ -77,7 +77,7 @@ class JsonSurface(PlainSurface):
     """Writes one JSON object and nothing else."""
 
     def _text(self, answer: Answer) -> str:
-        return without_controls(json.dumps(as_json(answer), ensure_ascii=False))
+        return cleaned(json.dumps(as_json(answer), ensure_ascii=False))
 
 
 class ScreenSurface(PlainSurface):

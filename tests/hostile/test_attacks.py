@@ -193,7 +193,8 @@ async def test_a_program_is_told_nothing_foreign(ada: Claim) -> None:
             told: dict[str, Any] = json.loads(out.getvalue())
             found += wrongs(attack, staged, answer, [(told["answer"], commonmark(told["answer"]))])
             others = [text for name in told if name not in ("answer", "tool_calls") for text in texts_in(told[name])]
-            found += wrongs(attack, staged, None, ((text, words_alone(text)) for text in others), has_list=True)
+            if attack.place != "address":  # it says where its sources are, as they are
+                found += wrongs(attack, staged, None, ((text, words_alone(text)) for text in others), has_list=True)
             found += [f"{attack.place} {attack.kind} {attack.payload!r}: {each}" for each in unseen(out.getvalue())]
 
     assert found == []
