@@ -156,7 +156,7 @@ class CatchUp:
         threads: list[HistoryPlace] = []
         async with asyncio.TaskGroup() as group, aclosing(self._history.places(home, round_)) as places:
             try:
-                await self._know_store(round_)
+                await round_.retry.call(self._services.know_store)
                 async for place in places:
                     await self._seats.acquire()
                     group.create_task(self._read(place, round_, threads))
@@ -166,12 +166,6 @@ class CatchUp:
             await self._seats.acquire()
             await self._read(thread, round_, threads)
         self._tell(round_)
-
-    async def _know_store(self, round_: Round) -> None:
-        """Note which store is asked before anything is: what it is told now, one that is emptied meanwhile lacks."""
-        mark = self._services.store_mark
-        if not mark.known:
-            mark.known = (await round_.retry.call(self._services.inbox.kept_for)).mark
 
     def _tell(self, round_: Round) -> None:
         if round_.trouble:

@@ -200,6 +200,14 @@ class ChatServices:
     unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
     store_mark: StoreMark = field(default_factory=StoreMark)
 
+    async def know_store(self) -> None:
+        """Note which store is read before anything is: what it is told now, one that is emptied meanwhile lacks.
+
+        Raises `StoreUnavailable`.
+        """
+        if not self.store_mark.known:
+            self.store_mark.known = (await self.inbox.kept_for()).mark
+
     async def is_new(self, key: str, value: str, *, person: str = "") -> bool:
         """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never.
 

@@ -45,19 +45,22 @@ class SlackHistory:
     async def places(self, home: str, round_: Round) -> AsyncGenerator[HistoryPlace]:
         """Yield the channels of *home*, and of all workspaces that were heard lately, those first heard last.
 
-        Each is read from a bit before the last that was heard in its workspace; what is too old is left.
+        Each is read from a bit before the last that was heard in its workspace, unless the store has lost what it knew
+        of that; what is too old is left.
         """
         heard: dict[str, dict[str, datetime]] = {home: {}} if home else {}
         look = partial(self.services.channel_cursor.channels, PLATFORM, limit=KNOWN)
         for ref, at in await round_.retry.call(look):
             heard.setdefault(ref.workspace, {})[ref.channel] = at
         oldest = self.services.now() - LATEST
+        is_young = (await round_.retry.call(self.services.inbox.kept_for)).age < LATEST
         for name, channels in _first(WORKSPACES, heard.items(), "workspaces", round_):
             try:
                 workspace = await round_.retry.call(partial(self.workspaces.find, name))
             except Rejected:
                 continue  # the bot is not there any more
-            since = max(oldest.timestamp(), max(channels.values(), default=oldest).timestamp() - RESENT)
+            last = oldest if is_young else max(channels.values(), default=oldest)
+            since = max(oldest.timestamp(), last.timestamp() - RESENT)
             for channel in await _channels(workspace, channels, round_):
                 yield HistoryPlace(SlackPlace(self.workspaces, workspace, channel, since).read)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -22,9 +23,10 @@ from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
 from adapters.chat.services import Joined, settle_communities
+from adapters.retry import NOT_NOW, PATIENT
 from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
-from adapters.slack.history import SlackHistory
+from adapters.slack.history import KNOWN, SlackHistory
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, workspace_of
 from core.errors import PostingFailed, Unavailable
 from core.events import unobserved
@@ -147,12 +149,14 @@ class SlackListener:
         self.background = BackgroundTasks()
         self._intake = Intake(services, self.background, hooks.text_command)
         self._noted = ExpiringSet(services.now, NOTED_EVERY)  # the channels
+        self._heard: dict[str, tuple[ChannelRef, datetime]] = {}  # the channels, those that were heard last at the end
         self._catch_up = CatchUp(SlackHistory(services, workspaces), self._intake, services)
 
     async def settle(self, joined: Callable[[], Awaitable[Joined]], *, is_own: bool = False) -> None:
         """Have it decided which of those *joined* may use the bot, as soon as the store is there."""
 
         async def write() -> None:
+            await self._services.know_store()
             await settle_communities(self._services, PLATFORM, await joined(), is_own=is_own)
 
         await self._intake.later(write)
@@ -160,6 +164,10 @@ class SlackListener:
     def catch_up(self, home: str = "") -> None:
         """Begin to read what was missed, in *home* and wherever something was heard before."""
         self.background.begin(partial(self._catch_up.run, home))
+
+    def regain(self, home: str = "") -> None:
+        """Give a store that was emptied what is known of where something was heard, and begin to read what it lacks."""
+        self.background.begin(partial(self._regain, home))
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted, and note once in a while that a channel was heard.
@@ -175,9 +183,13 @@ class SlackListener:
         take = self._intake.take if comes_again else self._intake.take_last
         await take(f"{name}:{line_of(event)}", read)
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
-        if at is not None and channel and not self._catch_up.running:
+        if at is not None and channel:
             ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)
-            if self._noted.add(str(ref)):
+            self._heard.pop(str(ref), None)
+            self._heard[str(ref)] = ref, at
+            if len(self._heard) > KNOWN:
+                del self._heard[next(iter(self._heard))]
+            if not self._catch_up.running and self._noted.add(str(ref)):
                 self.background.begin(partial(self._note, ref, at))
 
     async def on_stop(self, body: dict[str, Any], event: dict[str, Any]) -> None:
@@ -229,6 +241,13 @@ class SlackListener:
 
     async def on_anything(self) -> None:
         """Acknowledge an event of which nothing comes, since Slack sends again what nobody acknowledges."""
+
+    async def _regain(self, home: str) -> None:
+        retry = replace(PATIENT, sleep=self._services.sleep)
+        with suppress(*NOT_NOW):
+            for channel, at in tuple(self._heard.values()):
+                await retry.call(partial(self._note, channel, at))
+        await self._catch_up.run(home)
 
     async def _note(self, channel: ChannelRef, at: datetime) -> None:
         """Note when a channel was heard, so that whoever starts next begins there."""

@@ -115,7 +115,7 @@ class SlackPlatform(Platform):
 
             def regain() -> None:  # what a store that was emptied has lost
                 listener.background.begin(partial(self._give_back, settle))
-                catch_up()
+                listener.regain(home.name if home else "")
 
             listener.background.begin(self._tell_shortcoming)
             listener.background.begin(partial(take_over, services, self.key, commands.find, lost=regain))

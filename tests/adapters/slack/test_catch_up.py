@@ -344,3 +344,24 @@ async def test_what_was_said_while_no_connection_stood_is_heard_at_the_next(plac
 
     assert (asked.question.text, looked) == ("Unheard?", 1)
     assert len(server.requests_to(HISTORY)) > looked
+
+
+async def test_after_a_loss_every_workspace_is_read_that_this_process_has_heard(place: Place) -> None:
+    """For half an hour, whatever was heard since the loss; the store knows of none of them any more."""
+    server, box, channel_cursor = place.server, Box(), MemoryChannelCursor()
+    other = server.add_workspace("Elsewhere")
+    there, eve = server.add_channel(other), server.add_member(other, "eve")
+    async with open_session() as session:
+        tokens = (place.workspace.token, other.token)
+        installed = Installed(*(OneWorkspace(session, token, server.api_url) for token in tokens))
+        async with listening(place, box, workspaces=installed, channel_cursor=channel_cursor) as listener:
+            asked = [place.ask("Here?"), server.post_as(eve, there, f"{other.bot.mention} There?")]
+            before = {(await box.question()).question.text for _ in asked}
+            server.clock.advance(20 * MINUTE)
+            box.lose()
+            channel_cursor.notes.clear()
+            await place.bot_says("A tip.").deliveries[0].acknowledged()
+            listener.regain()
+            after = {(await box.question()).question.text for _ in asked}
+
+    assert (before, after) == ({"Here?", "There?"}, {"Here?", "There?"})
