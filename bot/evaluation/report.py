@@ -83,7 +83,7 @@ class EvaluationRun:
         try:
             known = _KnownRun.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
-            message = f"{path} is not a report of `footnote evaluate --json`. Check the path, or make one anew."
+            message = f"{path} is not a report of `footnote evaluate --json`. Check the path, or write a new one."
             raise InvalidInput(message, field="against") from error
         return Comparison(known.at, compared(self.values, {case.id: case.values for case in known.cases}), margin)
 

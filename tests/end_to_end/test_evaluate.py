@@ -89,7 +89,7 @@ def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Pat
     assert (worse.code, allowed.code, none.code) == (1, 0, 2)
     assert "acceptable" in against["worse"]
     assert against["differences"]["acceptable"]["change"]["mean"] == -1.0
-    assert none.err == f"{path} is not a report of `footnote evaluate --json`. Check the path, or make one anew.\n"
+    assert none.err == f"{path} is not a report of `footnote evaluate --json`. Check the path, or write a new one.\n"
 
 
 def test_cases_to_begin_with_come_from_headings(footnote: Footnote, tmp_path: Path) -> None:

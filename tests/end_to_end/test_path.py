@@ -14,9 +14,9 @@ import pytest
 from tests.fixtures.commands import Footnote, copy_data
 
 ROOT = Path(__file__).resolve().parents[2]
-CEILINGS = {"discord": (69, 463), "slack": (67, 355), "terminal": (39, 255)}
+CEILINGS = {"discord": (69, 463), "slack": (67, 358), "terminal": (39, 255)}
 """The most modules and functions, by platform: what somebody can still read in an afternoon."""
-MOST_COMMANDS = {"command": 100, "follow-up": 93, "mention": 86}
+MOST_COMMANDS = {"command": 103, "follow-up": 93, "mention": 86}  # a command looks at the limits before it is posted
 MOST_OF_CLIENTS = 24
 
 
