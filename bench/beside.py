@@ -1,8 +1,9 @@
 """How much longer readers wait for first words while a large source is read beside the bot.
 
 `python -m bench.beside`; `--seconds` is how long is asked without it, before and after, and `--rate` how often in a
-second. With `--sync` the source is brought up to date by the command that the bot itself starts for that. The bot is
-`footnote run` in its default form, with the offline model and the built-in index and embedder.
+second; `--longest` stops the reading on a machine where it would take too long. With `--sync` the source is brought up
+to date by the command that the bot itself starts for that. The bot is `footnote run` in its default form, with the
+offline model and the built-in index and embedder.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ WARM_UP = 10  # questions, which are not counted
 PATIENCE = 60.0  # seconds for one answer
 LOOK = 0.05
 MOST = 1.3  # times
+FAILED = "The documents could not be read (exit code {}), so nothing was measured; standard error says why."
+BUSY = "Answers took more than {:.0f} seconds: the machine is too busy for this --rate, so nothing was measured."
 
 
 class Asking:
@@ -61,9 +64,12 @@ class Asking:
         person = self._server.add_member(self._guild, f"Ada {number}")
         place, text = self._channels[number % CHANNELS], QUESTIONS[number % len(QUESTIONS)]
         asked = self._server.post_as(person, place, text, mentions=[self._server.bot])
-        async with asyncio.timeout(PATIENCE):
-            while (first := self._first(asked)) is None:  # noqa: ASYNC110 - each event would be too often
-                await asyncio.sleep(LOOK)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while (first := self._first(asked)) is None:  # noqa: ASYNC110 - each event would be too often
+                    await asyncio.sleep(LOOK)
+        except TimeoutError:
+            raise SystemExit(BUSY.format(PATIENCE)) from None
         return first - asked.at.timestamp()
 
     def _first(self, asked: Message) -> float | None:
@@ -105,7 +111,7 @@ async def measured(asking: Asking, work: asyncio.Task[None], done: asyncio.Event
     return waits
 
 
-async def compare(seconds: float, rate: float, *, syncs: bool) -> list[Row]:
+async def compare(seconds: float, rate: float, longest: float, *, syncs: bool) -> list[Row]:
     """Ask without, with, and without again."""
     with tempfile.TemporaryDirectory() as data:
         async with DiscordServer() as server:
@@ -121,7 +127,7 @@ async def compare(seconds: float, rate: float, *, syncs: bool) -> list[Row]:
             command = await _grown(Path(data) / "grown", source, env) if syncs else ("ingest", str(source))
             async with running("run", **env):
                 await server.connected(seconds=PATIENCE)
-                return await _compared(Asking(server, rate), seconds, command, env)
+                return await _compared(Asking(server, rate), seconds, longest, command, env)
 
 
 async def _grown(folder: Path, source: Path, env: dict[str, str]) -> tuple[str, ...]:
@@ -134,15 +140,21 @@ async def _grown(folder: Path, source: Path, env: dict[str, str]) -> tuple[str, 
     return "sources", "sync", "--quiet", "grown"
 
 
-async def _compared(asking: Asking, seconds: float, command: tuple[str, ...], env: dict[str, str]) -> list[Row]:
+async def _compared(
+    asking: Asking, seconds: float, longest: float, command: tuple[str, ...], env: dict[str, str]
+) -> list[Row]:
     await asking.times(WARM_UP)
     without = await _alone(asking, seconds)
     done = asyncio.Event()
 
     async def read() -> None:
         async with running(*command, **env) as reading:
-            await reading.wait()
+            code = None
+            with contextlib.suppress(TimeoutError):
+                code = await asyncio.wait_for(reading.wait(), longest)
         done.set()
+        if code:
+            raise SystemExit(FAILED.format(code))
 
     begun = time.monotonic()
     beside = await measured(asking, asyncio.create_task(read()), done)
@@ -173,6 +185,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=45.0)
     parser.add_argument("--rate", type=float, default=2.0)
+    parser.add_argument("--longest", type=float, default=1_800.0)
     parser.add_argument("--sync", action="store_true")
     options = parser.parse_args()
-    print_rows("Reading beside a bot", asyncio.run(compare(options.seconds, options.rate, syncs=options.sync)))
+    print_rows(
+        "Reading beside a bot", asyncio.run(compare(options.seconds, options.rate, options.longest, syncs=options.sync))
+    )

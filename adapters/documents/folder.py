@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from adapters.documents.docusaurus import DocusaurusSite, address, config_of
 from adapters.documents.lectures import TRANSCRIPTS, media_of
 from adapters.documents.made_of import stamp_of
 from adapters.documents.page import NotReadable
-from adapters.documents.reader import LOCKED, READERS, ReadRequest, address
+from adapters.documents.reader import LOCKED, READERS, ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingLimits, ReadingProcess
 from core.errors import InvalidInput
 from core.model import Document, LeftOut, Unchanged, Unreadable
@@ -109,12 +110,19 @@ class Folder:
     """The files under a folder that have a reader, or a single file."""
 
     def __init__(
-        self, root: Path, *, name: str, base_url: str | None = None, limits: ReadingLimits = DEFAULT_LIMITS
+        self,
+        root: Path,
+        *,
+        name: str,
+        base_url: str | None = None,
+        is_site: bool = True,
+        limits: ReadingLimits = DEFAULT_LIMITS,
     ) -> None:
-        """Let each file take no more than the *limits*."""
+        """Let each file take no more than the *limits*; what is at the base URL *is a site*, or shows all files."""
         self._root = root
         self.name = name
         self._base_url = base_url or None
+        self._is_site = is_site
         self._limits = limits
 
     async def size(self) -> int | None:
@@ -167,7 +175,20 @@ class Folder:
         if not root.is_dir():
             says = f"There is no folder or file at {str(self._root.expanduser())!r}; check the path of the documents."
             raise InvalidInput(says, field="source")
-        return FolderWalk(root, READERS).findings()
+        found = FolderWalk(root, READERS).findings()
+        return tuple(self._published(found, root)) if self._base_url and self._is_site else found
+
+    @staticmethod
+    def _published(findings: Iterable[FoundFile], root: Path) -> Iterator[FoundFile]:
+        """Skip what the website does not publish in whose folder it is, if there is one."""
+        sites: dict[Path, DocusaurusSite] = {}
+        for each in findings:
+            config = None if each.problem or each.skipped else config_of(each.path, root)
+            if config is not None:
+                site = sites[config] = sites.get(config) or DocusaurusSite.of(config)
+                yield replace(each, skipped=site.left_out(each.path))
+            else:
+                yield each
 
     async def _document(self, finding: FoundFile, reading: ReadingProcess) -> Document | Unreadable | None:
         """Have one file read; None for a page that its author hides."""
@@ -180,5 +201,5 @@ class Folder:
             asked = ReadRequest(path, relative, finding.problem, self.name, self._base_url, seconds, top)
             return await reading.read(asked)
         except NotReadable as error:
-            url = address(finding.path, finding.relative, {}, self._base_url)
+            url = address(finding.path, finding.relative, {}, self._base_url, self._top)
             return Unreadable(name=str(finding.relative), reason=str(error), url=url)

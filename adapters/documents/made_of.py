@@ -14,11 +14,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from adapters.documents.page import NotReadable, decode
+from adapters.documents.docusaurus import MARKDOWN_SUFFIXES, config_of, versions_of
+from adapters.documents.frontmatter import split
+from adapters.documents.page import FENCE, NotReadable, decode
 
 INCLUDE = re.compile(
     r"^([ \t]*)\.\. (include|literalinclude)::[ \t]+(\S[^\n]*)\n?((?:\1[ \t]+:[\w-]+:[^\n]*(?:\n|\Z))*)", re.MULTILINE
 )
+PARTIAL = re.compile(r"^import\s+([A-Z]\w*)\s+from\s+['\"]([^'\"\n]+\.mdx?)['\"];?[ \t]*$", re.MULTILINE)
+SITE = "@site/"  # how MDX names the folder of the website's configuration
 OPTION = re.compile(r":([\w-]+):[ \t]*([^\n]*)")
 SETTINGS = "conf.py"
 LARGEST, LONGEST, DEEPEST, MOST = 2_000_000, 5_000_000, 8, 200
@@ -34,9 +38,14 @@ class PageFile:
     root: Path
 
     def beside(self, named: str) -> Path | None:
-        """Return the file that a page names, from its own folder or from the root; None for one that is not inside."""
+        """Return the file that a page names, from its own folder, its site or the root; None for one outside of that.
+
+        What is not inside of the root counts as outside.
+        """
         with suppress(OSError, ValueError, RuntimeError):
             start = self.root if named.startswith("/") else self.path.parent
+            if named.startswith(SITE) and (config := config_of(self.path, self.root)):
+                start, named = config.parent, named.removeprefix(SITE)
             found = (start / named.strip().lstrip("/")).resolve()
             if found.is_relative_to(self.root.resolve()) and found.is_file() and found.stat().st_size <= LARGEST:
                 return found
@@ -55,17 +64,55 @@ class PageFile:
 
 
 def parts(place: PageFile) -> tuple[Path, ...]:
-    """Return all files but its own that a page is made of, sorted."""
-    found: dict[Path, None] = dict.fromkeys([place.settings] if place.settings else [])
+    """Return all files but its own that a page is made of, or its address, sorted."""
+    is_markdown = place.path.suffix.lower() in MARKDOWN_SUFFIXES
+    config = config_of(place.path, place.root) if is_markdown else place.settings
+    found: dict[Path, None] = dict.fromkeys([config] if config else [])
+    found |= dict.fromkeys(versions_of(config) if config and is_markdown else [])
     waiting = [place]
     while waiting and len(found) < MOST:
         page = waiting.pop()
-        for match in INCLUDE.finditer(_text(page.path)):
-            path = page.beside(match[3])
+        for name, is_read in _named(_text(page.path), is_markdown=is_markdown):
+            path = page.beside(name)
             if path is not None and path not in found:
                 found[path] = None
-                waiting += [replace(page, path=path)] if match[2] == "include" else []
+                waiting += [replace(page, path=path)] if is_read else []
     return tuple(sorted(found))
+
+
+def _named(text: str, *, is_markdown: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the files that a page names, each with whether what it names in turn counts too."""
+    if is_markdown:
+        yield from ((match[2], True) for match in PARTIAL.finditer(text))
+    else:
+        yield from ((match[3], match[2] == "include") for match in INCLUDE.finditer(text))
+
+
+def with_partials(text: str, place: PageFile) -> str:
+    """Return a page in Markdown with the pages that it imports where they are shown."""
+    return _shown(text, place, [LONGEST], 0)
+
+
+def _shown(text: str, place: PageFile, room: list[int], depth: int) -> str:
+    shown: dict[str, str] = {}
+    for name, named in PARTIAL.findall(FENCE.sub("", text)):
+        path = place.beside(named) if depth < DEEPEST and room[0] > 0 else None
+        if path is not None:
+            room[0] -= LONGEST // MOST  # however short they are
+            shown[name] = _shown(split(_text(path))[1], replace(place, path=path), room, depth + 1)
+    if not shown:
+        return text
+    tag = re.compile(rf"<({'|'.join(shown)})(?![\w.])[^<>]*/>")
+
+    def put(match: re.Match[str]) -> str:
+        room[0] -= len(shown[match[1]])
+        return f"\n\n{shown[match[1]].strip()}\n\n" if room[0] > 0 else ""
+
+    pieces, at = list[str](), 0
+    for fence in FENCE.finditer(text):
+        pieces += (tag.sub(put, text[at : fence.start()]), fence[0])
+        at = fence.end()
+    return "".join((*pieces, tag.sub(put, text[at:])))
 
 
 def expanded(text: str, place: PageFile) -> str:
@@ -186,7 +233,7 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
     with suppress(OSError):
         if path.stat().st_size > LARGEST_FILE:
             return ""
-        others = parts(PageFile(path, root)) if path.suffix.lower() == ".rst" else ()
+        others = parts(PageFile(path, root)) if path.suffix.lower() in (".rst", *MARKDOWN_SUFFIXES) else ()
         for each in (path, *others):
             content = each.read_bytes()
             digest.update(f"\n{os.path.relpath(each, root)} {len(content)}\n".encode() if each != path else b"\n")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import resource
 import sys
 import time
@@ -17,11 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
 from typing import Any, BinaryIO
-from urllib.parse import quote, unquote
 
 from adapters.documents import frontmatter
+from adapters.documents.docusaurus import MARKDOWN_SUFFIXES, address
 from adapters.documents.frontmatter import word
-from adapters.documents.lectures import TRANSCRIPTS, media_of
 from adapters.documents.page import NotReadable, Page, decode, title_of
 
 PACKAGES = Path(__file__).parents[2]
@@ -85,70 +83,9 @@ def limit(*, memory: int | None = None, seconds: float | None = None) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
 
 
-DATE = re.compile(r"^(?:\d{2}|\d{4})[-_.]\d{2}(?:[-_.](?:\d{2}|\d{4}))?")
-VERSION = re.compile(r"^\d+[-_.]\d+")
-NUMBERED = re.compile(r"^\d+\s*[-_.]+\s*(.+)$")
-MARKDOWN_SUFFIXES = (".md", ".mdx", ".markdown")
-SEGMENT = "-._~!$&'()*+,;=:@"  # what RFC 3986 allows in a segment of a path
-
-
-def address(file: Path, relative: PurePosixPath, meta: Mapping[str, Any], base_url: str | None) -> str:
-    """Return the address of a file whose place under the source's root is *relative*; a transcript is a recording's."""
-    if relative.suffix.lower() in TRANSCRIPTS:
-        file = media_of(file)
-        relative = relative.with_name(file.name)
-    if base_url is None:
-        return file.resolve().as_uri()
-    path = _page(relative, meta) if relative.suffix.lower() in MARKDOWN_SUFFIXES else _file(relative)
-    return base_url.rstrip("/") + "/" + "/".join(quote(part, safe=SEGMENT) for part in path.split("/"))
-
-
-def unnumbered(segment: str) -> str:
-    """Take a number for sorting off a name: `01-intro` is `intro`, but dates and versions stay."""
-    if DATE.match(segment) or VERSION.match(segment):
-        return segment
-    match = NUMBERED.match(segment)
-    return match[1] if match else segment
-
-
-def _page(relative: PurePosixPath, meta: Mapping[str, Any]) -> str:
-    slug = unquote(word(meta, "slug"))
-    if slug.startswith("/"):
-        return _resolved(slug)
-    keeps_numbers = meta.get("parse_number_prefixes") is False
-    strip = str if keeps_numbers else unnumbered
-    folder = "".join(f"{strip(part)}/" for part in relative.parts[:-1])
-    if slug:
-        return _resolved(folder + slug)
-    if relative.stem.lower() in ("index", "readme", relative.parent.name.lower()):
-        return folder
-    return folder + (word(meta, "id") or strip(relative.stem))
-
-
-def _resolved(path: str) -> str:
-    """Follow `.` and `..`, and never above the base."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            del parts[-1:]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts) + ("/" if parts and path.endswith("/") else "")
-
-
-def _file(relative: PurePosixPath) -> str:
-    match relative.suffix.lower():
-        case ".rst":
-            return str(relative.with_suffix(".html"))
-        case ".html" | ".htm" if relative.stem.lower() == "index":
-            return "".join(f"{part}/" for part in relative.parts[:-1])
-        case _:
-            return str(relative)
-
-
 def document(request: ReadRequest) -> dict[str, Any] | None:
     """Read a file in this process; return what a `Document` or an `Unreadable` is made of, or None if it is hidden."""
-    path, relative = Path(request.path), PurePosixPath(request.relative)
+    path, relative, root = Path(request.path), PurePosixPath(request.relative), Path(request.root)
     meta: Mapping[str, Any] = {}
     try:
         page = _read(path, request)
@@ -158,13 +95,13 @@ def document(request: ReadRequest) -> dict[str, Any] | None:
         reason = "could not be parsed; open it in its own program and save it again."
         if isinstance(error, NotReadable | MemoryError):
             reason = str(error) if isinstance(error, NotReadable) else TOO_BIG
-        url = "" if request.problem == LOCKED else address(path, relative, meta, request.base_url)
+        url = "" if request.problem == LOCKED else address(path, relative, meta, request.base_url, root)
         return {"name": request.relative, "reason": reason, "url": url}
     if frontmatter.is_hidden(meta):
         return None
     return {
         "source": request.source,
-        "url": page.url or address(path, relative, meta, request.base_url),
+        "url": page.url or address(path, relative, meta, request.base_url, root),
         "title": page.title or title_of(relative.stem),
         "text": page.text,
         "chapter": word(meta, "chapter") or "".join(relative.parts[:-1][:1]),
@@ -185,6 +122,10 @@ def _read(path: Path, request: ReadRequest) -> Page:
         from adapters.documents.made_of import PageFile, expanded
 
         content = expanded(decode(content), PageFile(path, Path(request.root))).encode()
+    elif suffix in MARKDOWN_SUFFIXES and b"import" in content:
+        from adapters.documents.made_of import PageFile, with_partials
+
+        content = with_partials(decode(content), PageFile(path, Path(request.root))).encode()
     read: Callable[[bytes], Page] = resolve_name(f"adapters.documents.{READERS[suffix]}")
     page = read(content)
     if len(page.text) > TEXT_LIMIT:

@@ -123,7 +123,7 @@ class Repository:
             says = str(error) if isinstance(error, FetchFailed) else "cannot be kept on this disk."
             raise SourceUnavailable(DOWN.format(self._place.address, says)) from error
         view = None if self._base_url else self._place.view(tip.branch)
-        pages = Folder(root / self._place.folder, name=self.name, base_url=self._base_url or view)
+        pages = Folder(root / self._place.folder, name=self.name, base_url=self._base_url or view, is_site=view is None)
         async with aclosing(pages.documents(seen)) as documents:
             async for found in documents:
                 yield found if view is None else self._viewed(found, view)

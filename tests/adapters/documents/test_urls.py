@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.documents.reader import address, unnumbered
+from adapters.documents.docusaurus import address, unnumbered
 
 BASE = "https://book.example/docs"
 
