@@ -132,7 +132,9 @@ def expanded(text: str, place: PageFile) -> str:
         for name in ("release", "version")
         if isinstance(settings.get(name), str) and f"|{name}|" in whole
     )
-    return "\n\n".join([whole, *around]) + named
+    domain = settings.get("primary_domain")
+    before = [f".. default-domain:: {domain}"] if isinstance(domain, str) and domain.isalpha() else []
+    return "\n\n".join([*before, whole, *around]) + named
 
 
 def _pieces(text: str, place: PageFile, room: list[int], depth: int) -> Iterator[str]:

@@ -11,6 +11,7 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 from docutils.statemachine import StringList
 
+from adapters.documents.described import CONTEXT, DESCRIBING, Described, Describing
 from adapters.documents.html import to_markdown
 from adapters.documents.page import Page, decode, first_heading, names
 
@@ -20,12 +21,12 @@ CODE = names(
 )
 DIAGRAMS = {"graphviz": "dot", "digraph": "dot", "graph": "dot", "uml": "plantuml", "prompt": "console"}
 DROPPED = names(
-    "toctree contents sectnum redirect-from include literalinclude index highlight currentmodule module py:module "
-    "default-domain tabularcolumns meta raw sectionauthor codeauthor testsetup testcleanup header footer automodule "
-    "autoclass autofunction autosummary bibliography title"
+    "toctree contents sectnum redirect-from include literalinclude index highlight tabularcolumns meta raw "
+    "sectionauthor codeauthor testsetup testcleanup header footer automodule autoclass autofunction autosummary "
+    "bibliography title"
 )
 LABELLED = names("tab group-tab code-tab tab-item dropdown card grid-item-card details collapse topic")
-DESCRIBED = re.compile(r"^(?:\w+:)?(?:function|class|method|attribute|data|exception|option|confval|envvar|describe)$")
+LOOK = re.compile(r"[a-z0-9 -]+")
 LITERAL = re.compile(
     r"^(?:(?:py|c|cpp|js|rst):[\w-]+|file|command|program|option|envvar|samp|func|class|meth|mod|attr|obj|data|const|"
     r"exc|makevar|mimetype|token|regexp|confval)$"
@@ -66,13 +67,24 @@ class _Stub(Directive):
         if argument and name == "code-tab":
             language, _, title = argument.partition(" ")
             return [_bold(title or language), self._listing(language)]
-        if argument and DESCRIBED.match(name):
-            inner.append(nodes.paragraph("", "", *(nodes.literal("", line) for line in argument.split("\n"))))
-        elif argument and name in LABELLED:
+        if argument and DESCRIBING.match(name):
+            return self._described(name, [line.strip() for line in argument.replace("\\\n", " ").split("\n")])
+        if argument and name in LABELLED:
             inner.append(_bold(argument))
         elif argument and (name.startswith(("version", "deprecated")) or not self.content):
             inner.extend(self._parsed(StringList([argument], source=""), 0))
         return [*inner, *self._parsed(self.content, self.content_offset)]
+
+    def _described(self, name: str, signatures: Sequence[str]) -> list[nodes.Node]:
+        """Show something under its signatures; as a term with the anchor that leads to it, if that is known."""
+        place: Describing = self.state.document.settings.describing
+        found = place.read(name, signatures[0], self.options)
+        with place.within(name, found):
+            content = self._parsed(self.content, self.content_offset)
+        if found is None or not found.anchor:
+            return [*_signatures(signatures), *content]
+        body = nodes.definition("", *_signatures(signatures[1:]), *content)
+        return [nodes.definition_list("", nodes.definition_list_item("", _term(signatures[0], found), body))]
 
     def _parsed(self, lines: StringList, offset: int) -> list[nodes.Node]:
         box = nodes.Element()
@@ -116,6 +128,38 @@ class _Dropped(_Stub):
         return []
 
 
+class _Class(_Stub):
+    """A class of Python, as Sphinx has it, or how something looks, as docutils has it."""
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Describe what can be no name of a look, or stands in a module."""
+        place: Describing = self.state.document.settings.describing
+        if not place.module and LOOK.fullmatch(" ".join(self.arguments)):
+            return self._parsed(self.content, self.content_offset)
+        return super().run()
+
+
+class _Context(_Stub):
+    """A directive that says to what those behind it belong."""
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Show what is in it, and nothing else."""
+        place: Describing = self.state.document.settings.describing
+        place.note(self.name.lower(), self.arguments[0] if self.arguments else "")
+        return self._parsed(self.content, self.content_offset)
+
+
+def _signatures(lines: Sequence[str]) -> list[nodes.Node]:
+    return [nodes.paragraph("", "", *(nodes.literal("", line) for line in lines))] if lines else []
+
+
+def _term(signature: str, found: Described) -> nodes.term:
+    """Return a signature with its name marked as Sphinx does."""
+    before, _, after = signature.partition(found.written)
+    words = nodes.Text(before), nodes.inline("", found.name, classes=["sig-name"]), nodes.Text(after)
+    return nodes.term("", "", *words, ids=[found.anchor])
+
+
 def _bold(words: str) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.strong("", words))
 
@@ -151,7 +195,9 @@ def accept(text: str) -> None:
 
 _OWN: dict[str, type[Directive]] = {
     **dict.fromkeys(DROPPED, _Dropped),
+    **dict.fromkeys(CONTEXT, _Context),
     **dict.fromkeys(CODE, _Code),
+    "class": _Class,
     "glossary": _Glossary,
 }
 
@@ -194,6 +240,7 @@ def read(content: bytes) -> Page:
     text = without_dead_links(decode(content))
     accept(text)
     docutils: Any = core
-    parts = docutils.publish_parts(text + definitions(text), writer="html5", settings_overrides=SETTINGS)
+    settings = {**SETTINGS, "describing": Describing()}
+    parts = docutils.publish_parts(text + definitions(text), writer="html5", settings_overrides=settings)
     markdown = to_markdown(parts["body"])
     return Page(text=markdown, title=first_heading(markdown))

@@ -173,12 +173,15 @@ def test_settings_are_not_run(tmp_path: Path, settings: str) -> None:
 
 def test_words_of_the_settings_are_read(tmp_path: Path) -> None:
     """The version, and what is put around every page."""
-    conf = "release = '1.2'\nrst_epilog = '''\n.. |robot| replace:: Robbie\n'''\nversion = make()\n"
+    conf = (
+        "release = '1.2'\nrst_epilog = '''\n.. |robot| replace:: Robbie\n'''\nversion = make()\nprimary_domain = 'c'\n"
+    )
     write(tmp_path, {"conf.py": conf})
 
     text = expanded("|robot| |release| |version|", PageFile(tmp_path / "page.rst", tmp_path))
 
     assert text.split("\n\n") == [
+        ".. default-domain:: c",
         "|robot| |release| |version|",
         "\n.. |robot| replace:: Robbie",
         "\n.. |release| replace:: 1.2",

@@ -100,10 +100,88 @@ def test_tabs_code_and_admonitions_keep_their_content() -> None:
 
         Look.
 
+        ###### spam {#spam}
+
         `spam(eggs)`
 
         Cooks.
     """)
+
+
+API = """
+    .. py:module:: farm.tools
+
+    .. py:function:: feed(animal, *, times=2) -> int
+                     feed(animal)
+
+       Feeds.
+
+    .. class:: Barn(size)
+
+       .. py:method:: async add(animal)
+       .. py:attribute:: Barn.size
+       .. py:class:: Door
+
+          .. method:: __init__()
+
+    .. function:: helper(x: int = 3)
+       :module: farm.other
+
+    .. data:: LIMIT
+       :no-index:
+
+    .. currentmodule:: None
+    .. function:: top()
+
+    .. program:: farm run
+    .. option:: -v, --verbose
+    .. option:: --size=N
+    .. option:: file
+    .. envvar:: FARM_HOME
+
+    .. c:struct:: animal
+
+       .. c:member:: int legs[4]
+
+    .. cpp:function:: void f(int x)
+    .. js:function:: open(x)
+    .. describe:: something
+
+    .. default-domain:: c
+    .. function:: int farm_feed(struct animal *a, int n)
+"""
+
+
+@pytest.mark.promise("deep-links")
+def test_what_is_described_has_the_anchor_that_sphinx_gives_it() -> None:
+    """As it stands in the page that Sphinx builds of this; what has none there opens no section."""
+    text = read(dedent(API).encode()).text
+
+    assert dict(re.findall(r"^###### (.+) \{#(.+)\}$", text, re.MULTILINE)) == {
+        "feed": "farm.tools.feed",
+        "Barn": "farm.tools.Barn",
+        "Barn.add": "farm.tools.Barn.add",
+        "Barn.size": "farm.tools.Barn.size",
+        "Barn.Door": "farm.tools.Barn.Door",
+        "Barn.Door.__init__": "farm.tools.Barn.Door.__init__",
+        "helper": "farm.other.helper",
+        "top": "top",
+        "-v, --verbose": "cmdoption-farm-run-v",
+        "--size=N": "cmdoption-farm-run-size",
+        "file": "cmdoption-farm-run-arg-file",
+        "FARM_HOME": "envvar-FARM_HOME",
+        "animal": "c.animal",
+        "animal.legs": "c.animal.legs",
+        "open": "open",
+        "farm_feed": "c.farm_feed",
+    }
+    assert "`feed(animal, *, times=2) -> int`\n\n`feed(animal)`\n\nFeeds." in text
+    assert [words in text for words in ("\n`LIMIT`\n", "\n`void f(int x)`\n", "\n`something`\n")] == [True] * 3
+
+
+def test_how_something_looks_is_not_described() -> None:
+    """Docutils has a directive of the same name."""
+    assert shown(".. class:: wide-table\n\n   Words.\n\n.. class:: left right\n\nMore.") == "Words.\n\nMore.\n"
 
 
 def test_references_show_their_words() -> None:
