@@ -5,6 +5,7 @@ Where there is no configuration, the addresses are those of documentation at the
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,7 @@ CONFIGS = tuple(f"docusaurus.config.{kind}" for kind in ("js", "ts", "mjs", "cjs
 USUAL = "website"  # the folder in which a site often lies beside what it tells of
 LARGEST = 200_000  # bytes of a configuration
 NOT_PUBLISHED, OTHER_VERSION, TRANSLATED = "not on the website", "of another version", "a translation"
+BUILT = "built from other files"
 CODE = re.compile(
     r"""('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
 )
@@ -58,15 +60,20 @@ class SitePart:
 
 @dataclass(frozen=True, slots=True)
 class DocusaurusSite:
-    """What a website publishes; of a file the deepest folder decides."""
+    """What a website publishes; of a file the deepest folder decides. The `stamp` changes with what says so."""
 
     parts: tuple[SitePart, ...]
+    stamp: str
 
     @classmethod
     def of(cls, config: Path) -> DocusaurusSite:
         """Return the site that has this configuration."""
         parts = sorted(_parts(config.parent, _code(config)), key=lambda part: -len(part.folder.parts))
-        return cls(tuple(parts))
+        digest = hashlib.sha256()
+        for file in (config, *sorted(config.parent.glob("*versions.json"))):
+            with suppress(OSError):
+                digest.update(file.name.encode() + file.read_bytes())
+        return cls(tuple(parts), digest.hexdigest())
 
     def place(self, path: Path) -> tuple[SitePart, PurePosixPath] | None:
         """Return the part of the site to which a file belongs, with its place there; None where there is none."""
@@ -82,19 +89,15 @@ class DocusaurusSite:
 
 def config_of(path: Path, root: Path) -> Path | None:
     """Return the nearest configuration above a file, or in `website` there, but none that is outside of the *root*."""
-    root, home = root.resolve(), path.parent.resolve()
-    for folder in (home, *home.parents):
-        if not folder.is_relative_to(root):
-            break
-        for found in (place / name for place in (folder, folder / USUAL) for name in CONFIGS):
-            if found.is_file():
-                return found
+    with suppress(OSError):  # a name may be too long
+        root, home = root.resolve(), path.parent.resolve()
+        for folder in (home, *home.parents):
+            if not folder.is_relative_to(root):
+                break
+            for found in (place / name for place in (folder, folder / USUAL) for name in CONFIGS):
+                if found.is_file():
+                    return found
     return None
-
-
-def versions_of(config: Path) -> list[Path]:
-    """Return the files that name the versions of a site."""
-    return sorted(config.parent.glob("*versions.json"))
 
 
 def _code(config: Path) -> str:
@@ -118,6 +121,7 @@ def _parts(home: Path, code: str) -> Iterator[SitePart]:
     for name in STRING.findall(named[1]) if named else ["static"]:
         yield SitePart(Content.FILES, (home / name).resolve())
     yield SitePart(Content.FILES, (home / "i18n").resolve(), left_out=TRANSLATED)
+    yield SitePart(Content.FILES, (home / "build").resolve(), left_out=BUILT)
 
 
 def _plugins(code: str) -> Iterator[tuple[Content, str]]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from adapters.documents.docusaurus import DocusaurusSite, address, config_of
+from adapters.documents.docusaurus import BUILT, DocusaurusSite, address, config_of
 from adapters.documents.lectures import TRANSCRIPTS, media_of
 from adapters.documents.made_of import stamp_of
 from adapters.documents.page import NotReadable
@@ -29,13 +29,14 @@ HIDDEN, DOUBLE, NAMELESS = "hidden", "the same page as text", "without an ending
 class FoundFile:
     """A file and its place under the root, or a place that could not be looked at and why.
 
-    *skipped* says why a file is not read, if that is not because of a problem.
+    *skipped* says why a file is not read, if that is not because of a problem; *site* is the stamp of its website.
     """
 
     path: Path
     relative: PurePosixPath
     problem: str = ""
     skipped: str = ""
+    site: str = ""
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ class Folder:
 
     def _stamp(self, finding: FoundFile) -> str:
         base = self._base_url or finding.path.resolve().as_uri()  # of what its address is made
-        about = str(finding.relative), self.name, base
+        about = (str(finding.relative), self.name, base, *([finding.site] if finding.site else []))
         if finding.path.suffix.lower() in TRANSCRIPTS:
             about += (media_of(finding.path).name,)
         return stamp_of(finding.path, self._top, *about)
@@ -175,20 +176,21 @@ class Folder:
         if not root.is_dir():
             says = f"There is no folder or file at {str(self._root.expanduser())!r}; check the path of the documents."
             raise InvalidInput(says, field="source")
-        found = FolderWalk(root, READERS).findings()
-        return tuple(self._published(found, root)) if self._base_url and self._is_site else found
+        return tuple(self._published(FolderWalk(root, READERS).findings(), root))
 
-    @staticmethod
-    def _published(findings: Iterable[FoundFile], root: Path) -> Iterator[FoundFile]:
-        """Skip what the website does not publish in whose folder it is, if there is one."""
-        sites: dict[Path, DocusaurusSite] = {}
+    def _published(self, findings: Iterable[FoundFile], root: Path) -> Iterator[FoundFile]:
+        """Skip what a website builds of its files; where that is the base URL, also what it does not publish."""
+        is_cited = bool(self._base_url) and self._is_site
+        configs, sites = dict[Path, Path | None](), dict[Path, DocusaurusSite]()
         for each in findings:
-            config = None if each.problem or each.skipped else config_of(each.path, root)
-            if config is not None:
-                site = sites[config] = sites.get(config) or DocusaurusSite.of(config)
-                yield replace(each, skipped=site.left_out(each.path))
-            else:
+            home = each.path.parent
+            config = configs[home] = configs[home] if home in configs else config_of(each.path, root)
+            if config is None or each.problem or each.skipped:
                 yield each
+                continue
+            site = sites[config] = sites.get(config) or DocusaurusSite.of(config)
+            why = site.left_out(each.path)
+            yield replace(each, skipped=why if is_cited or why == BUILT else "", site=site.stamp)
 
     async def _document(self, finding: FoundFile, reading: ReadingProcess) -> Document | Unreadable | None:
         """Have one file read; None for a page that its author hides."""

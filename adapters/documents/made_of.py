@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from adapters.documents.docusaurus import MARKDOWN_SUFFIXES, config_of, versions_of
+from adapters.documents.docusaurus import MARKDOWN_SUFFIXES, config_of
 from adapters.documents.frontmatter import split
 from adapters.documents.page import FENCE, NotReadable, decode
 
@@ -22,6 +22,7 @@ INCLUDE = re.compile(
     r"^([ \t]*)\.\. (include|literalinclude)::[ \t]+(\S[^\n]*)\n?((?:\1[ \t]+:[\w-]+:[^\n]*(?:\n|\Z))*)", re.MULTILINE
 )
 PARTIAL = re.compile(r"^import\s+([A-Z]\w*)\s+from\s+['\"]([^'\"\n]+\.mdx?)['\"];?[ \t]*$", re.MULTILINE)
+HAS_PARTIALS = re.compile(rb"^import\s[^\n]*\.mdx?['\"]", re.MULTILINE)
 SITE = "@site/"  # how MDX names the folder of the website's configuration
 OPTION = re.compile(r":([\w-]+):[ \t]*([^\n]*)")
 SETTINGS = "conf.py"
@@ -64,11 +65,10 @@ class PageFile:
 
 
 def parts(place: PageFile) -> tuple[Path, ...]:
-    """Return all files but its own that a page is made of, or its address, sorted."""
+    """Return all files but its own that a page is made of, sorted."""
     is_markdown = place.path.suffix.lower() in MARKDOWN_SUFFIXES
-    config = config_of(place.path, place.root) if is_markdown else place.settings
-    found: dict[Path, None] = dict.fromkeys([config] if config else [])
-    found |= dict.fromkeys(versions_of(config) if config and is_markdown else [])
+    settings = None if is_markdown else place.settings
+    found: dict[Path, None] = dict.fromkeys([settings] if settings else [])
     waiting = [place]
     while waiting and len(found) < MOST:
         page = waiting.pop()
@@ -235,11 +235,12 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
     with suppress(OSError):
         if path.stat().st_size > LARGEST_FILE:
             return ""
-        others = parts(PageFile(path, root)) if path.suffix.lower() in (".rst", *MARKDOWN_SUFFIXES) else ()
-        for each in (path, *others):
+        own, suffix = path.read_bytes(), path.suffix.lower()
+        digest.update(b"\n" + own)
+        has_parts = suffix == ".rst" or (suffix in MARKDOWN_SUFFIXES and HAS_PARTIALS.search(own) is not None)
+        for each in parts(PageFile(path, root)) if has_parts else ():
             content = each.read_bytes()
-            digest.update(f"\n{os.path.relpath(each, root)} {len(content)}\n".encode() if each != path else b"\n")
-            digest.update(content)
+            digest.update(f"\n{os.path.relpath(each, root)} {len(content)}\n".encode() + content)
         return digest.hexdigest()[:32]
     return ""
 

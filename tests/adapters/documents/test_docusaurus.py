@@ -138,8 +138,9 @@ async def test_the_version_that_people_see_first_is_read(tmp_path: Path) -> None
 
 
 async def test_without_a_website_all_files_are_read(tmp_path: Path) -> None:
-    """Also where a configuration lies above the folder: then the base URL is that of the folder."""
+    """But not what was built of them; a configuration above the folder says nothing of what is at the base URL."""
     write(tmp_path, {"docs/01-a.md": page("A"), "README.md": page("R"), "docusaurus.config.js": CONFIG})
+    write(tmp_path, {"build/docs/a/index.html": "<h1>A</h1><p>Words.</p>"})
 
     alone = await everything(tmp_path, None)
     below = [each.url for each in await everything(tmp_path / "docs") if isinstance(each, Document)]
