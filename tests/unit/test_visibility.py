@@ -224,7 +224,7 @@ async def test_what_can_be_asked_is_listed_of_ones_own_documents_alone(
 
     assert (answer.status, answer.nearest, library.prompts) == (Status.ANSWERED, (), [])
     assert re.findall(r"^- (.+)$", answer.text, re.MULTILINE) == [f"Chapter of {name}" for name in names]
-    assert f" {counted(len(names), 'page')}," in answer.text
+    assert f" {counted(len(names), 'page')} in" in answer.text
     assert (library.index.listed, library.index.read) == ({*names}, set[str]())
 
 
