@@ -36,7 +36,7 @@ BYTES_PER_TOKEN = 4.0  # of UTF-8, for mixed text; counts 6,500 where a large mo
 TOOLS = 2_500  # bytes that describe the tools, and that ask for a repair
 FRAME = 60  # bytes around what a message says, and for what is escaped in it
 ANSWER_SHARE = 4  # a context is at most by this part for the answer
-EARLIER = 2  # questions that a follow-up is searched with; one was measured to be worse
+EARLIER, MOST_EARLIER = 2, 4  # questions that a follow-up is searched with: more while the oldest points back itself
 WORDS_ALONE = 5  # of meaning; of follow-ups whose words do not say what they are about, an eighth has so many
 BREAKS_OFF = "The chat model's service broke off its answers too often. Try again in a moment."
 MOST_RESTARTS = 2  # of turns that were broken off, in all: each is paid for, and so is set aside for
@@ -101,10 +101,16 @@ def stands_alone(text: str) -> bool:
 
 
 def earlier_questions(conversation: Conversation | None) -> str:
-    """Return the last questions that were no small talk, oldest first, for a search of what does not stand alone."""
+    """Return the last questions that were no small talk, oldest first, for a search of what does not stand alone.
+
+    They reach back to one that names what they are about, so that a topic is kept over several steps.
+    """
     turns = conversation.turns if conversation else ()
     asked = [turn.question for turn in turns if not is_small_talk(turn.question)]
-    return "\n".join(asked[-EARLIER:])
+    start = max(len(asked) - EARLIER, 0)
+    while start > 0 and len(asked) - start < MOST_EARLIER and _POINTS.match(asked[start]):
+        start -= 1
+    return "\n".join(asked[start:])
 
 
 def history(conversation: Conversation | None, *, budget: float, frame: int = 0) -> tuple[ChatMessage, ...]:

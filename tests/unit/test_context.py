@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.answering.agent import Agent
-from core.answering.context import TOOLS, readable_tokens, size_of
+from core.answering.context import TOOLS, earlier_questions, readable_tokens, size_of
 from core.errors import PromptTooLong
 from core.events import Event, ServiceFailed
 from core.messages import TOO_LONG
@@ -160,3 +160,20 @@ async def test_the_most_that_an_answer_may_take_is_bounded_by_the_context(script
     agent = Agent(model, Shelf(), clock=Clock())  # five turns at most, the last one up to three times
 
     assert agent.most(question(), LONG).tokens == 7 * (4_000 + model.most_tokens)
+
+
+@pytest.mark.promise("follow-ups")
+@pytest.mark.parametrize(
+    ("past", "first"),
+    [
+        (["What is ROS?", "What is VLA?", "How do I train one?", "How long does that take?"], "What is VLA?"),
+        (["What is VLA?", "How do I train one?", "What is ROS?", "What is a node?"], "What is ROS?"),
+        (["What is VLA?", *["And that?"] * 9], "And that?"),
+    ],
+)
+def test_a_follow_up_keeps_its_topic_over_several_steps(past: list[str], first: str) -> None:
+    """The questions before reach back to the newest that names one, though not for ever, and are two at least."""
+    earlier = earlier_questions(conversation(*map(turn_of, past))).split("\n")
+
+    assert (earlier[0], earlier[-1]) == (first, past[-1])
+    assert 2 <= len(earlier) <= 4
