@@ -87,4 +87,4 @@ clean:
 
 # Figures for docs/measurements.md; the first run makes indexes and an environment with frameworks, which takes minutes.
 bench: .venv/.dev
-	@for name in beside startup retrieval calibration ingestion embedding cohere agent inbox scale drawing; do $(BIN)/python -m bench.$$name; done
+	@for name in beside startup retrieval finding calibration ingestion embedding cohere agent inbox scale drawing; do $(BIN)/python -m bench.$$name; done

@@ -1,4 +1,4 @@
-"""From cosine to relevance: the curve, where its middle belongs, and what that middle lets through.
+"""From meaning and words to relevance: the curve, where its middle belongs, and what that middle lets through.
 
 `python -m bench.calibration` for the embedded default. With `cohere` behind it and COHERE_API_KEY set, for Cohere's
 embeddings and reranking: some 5,000 texts to embed and 1,400 lists to rerank, the first time.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import math
 import statistics
 import sys
 from collections.abc import Sequence
@@ -20,12 +19,12 @@ from dataclasses import dataclass
 
 from bench.corpora import course, course_questions, foreign_questions, indexed, lesson_of, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows
-from core.documents.retrieval import CANDIDATES, DENSE_WEIGHT, LEXICAL, rarity
+from core.documents.calibrating import fit
+from core.documents.retrieval import CANDIDATES, LEXICAL
 from core.model import Calibration, Candidate, IndexQuery, Scope
 from core.ports import DocumentSource, Embedder, PassageIndex, Reranker
 
 ELSEWHERE = {"the textbook": textbook, "the ROS 2 documentation": ros}
-TOP = 5
 PLAIN = Calibration(midpoint=0.5, slope=1.0)
 """A curve that loses nothing, so that a score can be had back from a relevance."""
 RECALL = 0.95
@@ -34,7 +33,7 @@ FOREIGN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The best of the five passages that a question would be given: by cosine and by reranking; and of all by BM25."""
+    """The best of all passages that were found: by meaning and words, by words alone, and by reranking."""
 
     dense: float
     lexical: float
@@ -63,29 +62,19 @@ class Engine:
         query = IndexQuery(text, await self.embedder.embed_query(text), Scope())
         found = await self.index.candidates(query, limit=CANDIDATES)
         kept = [one for one in found if not but or lesson_of(one.passage.page_url) != but]
-        best = best_evidence(kept, (await self.index.outline()).passages)
+        best = best_evidence(kept, self.embedder.calibration)
         if self.reranker is None or not kept:
             return best
         scores = await self.reranker.rerank(text, [one.passage for one in kept])
-        return dataclasses.replace(best, reranked=raw(max(scores)))
+        return dataclasses.replace(best, reranked=PLAIN.evidence_of(max(scores)))
 
 
-def raw(relevance: float) -> float:
-    """Give the score that `PLAIN` has made a relevance of."""
-    return PLAIN.midpoint + math.log(relevance / (1 - relevance)) / PLAIN.slope
-
-
-def best_evidence(candidates: Sequence[Candidate], size: int) -> Evidence:
-    """Rank as the retriever does, and take the best scores of the first five, in an index of *size* passages."""
-    most = max((candidate.lexical or 0.0 for candidate in candidates), default=0.0) or 1.0
-
-    def rank(candidate: Candidate) -> float:
-        return DENSE_WEIGHT * (candidate.dense or 0.0) + (1 - DENSE_WEIGHT) * (candidate.lexical or 0.0) / most
-
-    top = sorted(candidates, key=rank, reverse=True)[:TOP]
+def best_evidence(candidates: Sequence[Candidate], calibration: Calibration) -> Evidence:
+    """Take the best of what speaks for any of the candidates, as the threshold is applied to all of them."""
+    found = [(each.dense or 0.0, each.lexical or 0.0) for each in candidates]
     return Evidence(
-        max((candidate.dense or 0.0 for candidate in top), default=0.0),
-        rarity(max((candidate.lexical or 0.0 for candidate in candidates), default=0.0), size),
+        max((calibration.evidence(*each) for each in found), default=0.0),
+        max((words for _, words in found), default=0.0),
     )
 
 
@@ -108,25 +97,6 @@ async def foreign_elsewhere(name: str, source: DocumentSource) -> Row:
     dense = share([one.dense for one in evidence], embedder.calibration, 0.5)
     words = share([one.lexical for one in evidence], LEXICAL, 0.5)
     return Row(f"foreign questions that get sources from {name}", f"{dense:.1%}, by words alone {words:.1%}")
-
-
-def fit(right: Sequence[float], wrong: Sequence[float]) -> Calibration:
-    """Fit a logistic curve by Newton's method; both kinds weigh the same, however many there are of each."""
-    points = [(x, 1.0, 0.5 / len(right)) for x in right] + [(x, 0.0, 0.5 / len(wrong)) for x in wrong]
-    centre = statistics.fmean(x for x, _, _ in points)
-    slope = shift = 0.0
-    for _ in range(50):
-        g0 = g1 = h00 = h01 = h11 = 0.0
-        for x, y, weight in points:
-            z = x - centre
-            p = 1 / (1 + math.exp(-(slope * z + shift)))
-            g0, g1 = g0 + weight * (y - p), g1 + weight * (y - p) * z
-            v = weight * p * (1 - p)
-            h00, h01, h11 = h00 + v, h01 + v * z, h11 + v * z * z
-        determinant = h00 * h11 - h01 * h01 + 1e-12
-        shift += (h11 * g0 - h01 * g1) / determinant
-        slope += (h00 * g1 - h01 * g0) / determinant
-    return Calibration(midpoint=centre - shift / slope, slope=slope)
 
 
 def boundary(right: Sequence[float], fitted: Calibration) -> Calibration:
@@ -154,7 +124,7 @@ def curve(name: str, questions: dict[str, list[float]], calibration: Calibration
 
 def report(name: str, scores: dict[str, list[float]], calibration: Calibration) -> list[Row]:
     """Print the curve of a calibration, and the one that would fit better."""
-    fitted = fit(scores["right"], scores["foreign"])
+    fitted = Calibration(*fit(scores["right"], scores["foreign"]))
     best = boundary(scores["right"], fitted)
     return [
         *curve(name, scores, calibration),
@@ -186,7 +156,8 @@ async def built_in() -> None:
     async with indexed("course", course()) as (embedder, index):
         questions = await gather_evidence(Engine(embedder, index))
     dense = by_kind(questions, "dense")
-    rows = report("cosine", dense, embedder.calibration) + report("words alone", by_kind(questions, "lexical"), LEXICAL)
+    rows = report("meaning and words", dense, embedder.calibration)
+    rows += report("words alone", by_kind(questions, "lexical"), LEXICAL)
     rows += bars(dense, embedder.calibration)
     rows += [await foreign_elsewhere(name, source()) for name, source in ELSEWHERE.items()]
     print_rows(f"Calibration: {counts(questions)}", rows)
@@ -212,7 +183,7 @@ async def cohere() -> None:
         indexed("course", course(), embedder=embedder) as (_, index),
     ):
         questions = await gather_evidence(Engine(embedder, index, reranker))
-    rows = report(f"cosine of {embedder.name}", by_kind(questions, "dense"), embedder.calibration)
+    rows = report(f"{embedder.name} and words", by_kind(questions, "dense"), embedder.calibration)
     rows += report(settings.cohere_rerank_model, by_kind(questions, "reranked"), CALIBRATION)
     print_rows(f"Calibration: {counts(questions)}", rows)
 

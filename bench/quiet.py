@@ -25,6 +25,7 @@ from typing import Literal
 from adapters.documents.folder import Folder
 from bench.corpora import course, indexed, textbook
 from bench.report import Row, at_least, at_most, print_rows, shown
+from core.answering.tools import MOST_FOUND
 from core.community.addressing import reads_as_question
 from core.community.routing import Action, Company, Standing, route
 from core.documents.retrieval import HybridRetriever
@@ -149,7 +150,7 @@ async def found(retriever: Retriever, kind: Judged, *, judges: bool = False) -> 
     """Return those of a kind for which something relevant is found, or which a model that *judges* would see anyway."""
     relevant = list[Situation]()
     for each in kind.answered:
-        result = await retriever.search(each.text, limit=5, scope=Scope())
+        result = await retriever.search(each.text, limit=MOST_FOUND, scope=Scope())
         is_found = any(hit.score >= RELEVANT for hit in result.hits)
         if is_found or (judges and reads_as_question(each.text, follows_answer=True)):
             relevant.append(each)

@@ -60,6 +60,8 @@ class Watched(HybridRetriever):
 
 def misquoted(answer: Answer, found: Mapping[str, Sequence[Passage]]) -> int:
     """Count the lines of an answer that do not stand word for word in the section that the next mark names."""
+    if not answer.citations:  # nothing was found, and nothing quoted
+        return 0
     urls = {each.number: each.url for each in answer.citations}
     wrong, pending = 0, list[str]()
     for line in answer.text.replace(f"_{QUOTES_ONLY}_", "").splitlines():

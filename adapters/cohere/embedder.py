@@ -93,7 +93,8 @@ CALIBRATION = Calibration(midpoint=0.27, slope=20.0)
 """Not measured: there was no account to measure with.
 
 The midpoint lies between the cosines that Cohere's own tutorial prints for embed-v4.0 and short texts: 0.34 for the
-answer to a question, 0.19 and 0.14 for texts about something else. `python -m bench.calibration cohere` measures it.
+answer to a question, 0.19 and 0.14 for texts about something else. `footnote calibrate` measures it. Words do not
+count, since a question may be in another language than the documents.
 """
 
 InputType = Literal["search_query", "search_document"]

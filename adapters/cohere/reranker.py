@@ -23,7 +23,7 @@ CALIBRATION = Calibration(midpoint=0.3, slope=10.0)
 
 Cohere says that the boundary depends on the questions and has to be found with some of one's own. The midpoint lies
 just below what a published example prints for the best of the wrong documents, 0.33 where the right one has 0.999,
-because a right passage that is dropped costs an answer. `python -m bench.calibration cohere` measures it.
+because a right passage that is dropped costs an answer. `footnote calibrate` measures it.
 """
 
 
@@ -35,6 +35,11 @@ class CohereReranker(CohereService):
     service = "reranker"
 
     calibration: Calibration = CALIBRATION
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return self.model
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
         """Return a calibrated relevance for each passage, in their order."""

@@ -98,7 +98,8 @@ class ExtractiveModel:
         relevant = [
             item
             for item, cosine in zip(scored, cosines, strict=True)
-            if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(asked.words, item.unit.text) == 1
+            if (words := word_fit(asked.words, item.unit.text)) == 1
+            or calibration.relevance(calibration.evidence(cosine, words)) >= SELECTION_RELEVANCE
         ]
         return compose(asked, choose(asked, relevant)) or [NOT_IN_SELECTION]
 

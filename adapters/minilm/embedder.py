@@ -154,7 +154,8 @@ def _load() -> Tokenizer:
 GRAPH_VERSION = 1  # raise it whenever the same text may get another vector
 NAME = f"all-MiniLM-L6-v2-int8-{WEIGHTS.sha256[:8]}-{GRAPH_VERSION}"
 DIMENSION = 384
-CALIBRATION = Calibration(midpoint=0.36, slope=28.0)  # measured by `python -m bench.calibration`
+CALIBRATION = Calibration(midpoint=0.652, slope=14.0, rise=6.0, words=0.4)
+"""By `python -m bench.calibration` and `bench.finding`; less steep than fitted, so that what is near is still seen."""
 
 
 class MiniLM:
@@ -166,10 +167,10 @@ class MiniLM:
     name = NAME
     dimension = DIMENSION
     window = WINDOW
-    calibration = CALIBRATION
 
-    def __init__(self, cache: Path, threads: int | None = None) -> None:
+    def __init__(self, cache: Path, threads: int | None = None, calibration: Calibration = CALIBRATION) -> None:
         """Keep the fused graph in the folder *cache*, and embed passages on *threads* threads (None: one a core)."""
+        self.calibration = calibration
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
         self._wordpieces = WordPieces()

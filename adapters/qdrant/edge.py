@@ -24,8 +24,10 @@ from adapters.qdrant.points import (
     page_filter,
     point_id,
     scope_filter,
+    share,
     to_passage,
     to_payload,
+    unseen,
     with_parts,
 )
 from adapters.qdrant.records import FileRecords
@@ -55,6 +57,7 @@ Result = TypeVar("Result")
 
 PAGE_OF_SCROLL = 5_000
 MOST = 2_000  # passages that are remembered: some four megabytes
+WORDS = 10_000  # of which it is remembered what they weigh
 ALL = 1_000_000  # more values than a facet will ever have
 APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
 PACKAGES = Path(__file__).parents[2]
@@ -76,6 +79,7 @@ class EdgeIndex:
         self._records = FileRecords(self._folder / SOURCES)
         self._sources: dict[str, SourceRecord] | None = None  # as they were read, until pages are removed
         self.remembered: dict[PointId, Passage] = {}  # what was read, until somebody changes the shard
+        self._weights: dict[int, float] = {}  # of words, for as long
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
@@ -166,7 +170,8 @@ class EdgeIndex:
         import qdrant_edge
         from qdrant_edge import Filter, HasIdCondition, QuantizationSearchParams, Query, QueryRequest, SearchParams
 
-        asked = {SPARSE: Query.Nearest(lexical.embed_query(with_parts(query.text)), using=SPARSE)}
+        words = lexical.embed_query(with_parts(query.text))
+        asked = {SPARSE: Query.Nearest(words, using=SPARSE)}
         if query.vector is not None:
             asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
         walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
@@ -183,23 +188,40 @@ class EdgeIndex:
                 scores[name].update((point.id, point.score) for point in found)
         unread = [point for point in points if point not in self.remembered]
         if len(self.remembered) + len(unread) > self._most:
-            self.remembered.clear()
+            self._forget()
             unread = [*points]
         if unread:
             records = shard.retrieve(unread, with_payload=True, with_vector=False)
             self.remembered.update((record.id, to_passage(record.payload)) for record in records if record.payload)
+        most = sum(self._weight(shard, word) for word in words.indices) if points else 0.0
         return [
-            Candidate(self.remembered[point], scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+            Candidate(self.remembered[point], scores[DENSE].get(point), share(scores[SPARSE].get(point), most))
             for point in points
             if point in self.remembered
         ]
+
+    def _weight(self, shard: EdgeShard, word: int) -> float:
+        """Return what a word adds to the passage that it fits best, which depends on how rare it is."""
+        from qdrant_edge import CountRequest, Query, QueryRequest, SparseVector
+
+        if word not in self._weights:
+            if len(self._weights) >= WORDS:
+                self._weights.clear()
+            alone = Query.Nearest(SparseVector([word], [1.0]), using=SPARSE)
+            best = shard.query(QueryRequest(limit=1, query=alone))
+            self._weights[word] = best[0].score if best else unseen(shard.count(CountRequest()))
+        return self._weights[word]
+
+    def _forget(self) -> None:
+        self.remembered.clear()
+        self._weights.clear()
 
     def _replace(
         self, shard: EdgeShard, lexical: Bm25, source: str, url: str, passages: Sequence[EmbeddedPassage]
     ) -> None:
         from qdrant_edge import Point, UpdateOperation
 
-        self.remembered.clear()
+        self._forget()
         self._is_untidy = True
         if not passages:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, source)))
@@ -220,7 +242,7 @@ class EdgeIndex:
     def _stamp(self, shard: EdgeShard, source: str, url: str, content_hash: str) -> None:
         from qdrant_edge import UpdateOperation
 
-        self.remembered.clear()
+        self._forget()
         of_page = page_filter(url, source)
         shard.update(UpdateOperation.set_payload_by_filter(of_page, {"content_hash": content_hash}))
 
@@ -228,7 +250,7 @@ class EdgeIndex:
         """Return how many pages are gone, and whether the files are to be tidied up apart."""
         from qdrant_edge import CountRequest, UpdateOperation
 
-        self.remembered.clear()
+        self._forget()
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, source)))

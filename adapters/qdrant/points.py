@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -80,6 +81,19 @@ def with_parts(text: str) -> str:
     """Put the parts of `camelCase` and `snake_case` names behind the text, so that a part finds the whole."""
     parts = [part for name in _IDENTIFIER.findall(text) for part in _PARTS.findall(name)]
     return f"{text}\n{' '.join(parts)}" if parts else text
+
+
+FULLEST = 1.7  # times its rarity is what a word adds to a passage that has it a few times
+
+
+def unseen(passages: int) -> float:
+    """Return what a word weighs that none of so many passages has: as one that is rarer than any other."""
+    return FULLEST * math.log(2 * passages + 2)
+
+
+def share(bm25: float | None, most: float) -> float:
+    """Return how much of the *most* that a passage could have by the words of a query is there, between 0 and 1."""
+    return min((bm25 or 0.0) / most, 1.0) if most else 0.0
 
 
 BREADTH = 128  # candidates kept while walking the graph; it finds 91 of 100 passages that reading all would find

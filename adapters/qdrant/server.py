@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass
 from functools import cached_property, partial
@@ -21,8 +22,10 @@ from adapters.qdrant.points import (
     lexical_encoder,
     point_id,
     scope_filter,
+    share,
     to_passage,
     to_payload,
+    unseen,
     with_parts,
 )
 from adapters.qdrant.records import ServerRecords
@@ -122,30 +125,36 @@ class ServerIndex:
         return await self._searching(search, otherwise=())
 
     async def _search(self, collection: str, query: IndexQuery, limit: int) -> list[Candidate]:
-        """Search in two requests: both lists, then the scores that are missing in either.
+        """Search in two requests: both lists, then the scores that are missing in either and the best of each word.
 
         A point without a shared word is found by meaning alone. One without a score by meaning, although that was
         looked for, was deleted between the two requests.
         """
-        from qdrant_client.models import Filter, HasIdCondition, QuantizationSearchParams, QueryRequest, SearchParams
+        from qdrant_client import models
+        from qdrant_client.models import QueryRequest, SearchParams
 
         vectors, scope = self._vectors(query), open_to(query.scope)
-        scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
+        scores = defaultdict[str, dict[int, float]](dict)
         payloads: dict[int, Mapping[str, Any]] = {}
-        walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+        walk = SearchParams(hnsw_ef=BREADTH, quantization=models.QuantizationSearchParams(rescore=True))
         exact = SearchParams(exact=True)
         ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_payload": True}
         requests = {name: QueryRequest(query=vector, using=name, **ranked) for name, vector in vectors.items()}
         await self._score(collection, requests, scores, payloads)
-        found, requests = newest(payloads), dict[str, QueryRequest]()
+        words: Sequence[int] = vectors[SPARSE].indices if SPARSE in vectors and payloads else ()
+        alone = {str(word): models.SparseVector(indices=[word], values=[1.0]) for word in words}
+        found = newest(payloads)
+        only_best: dict[str, Any] = {"using": SPARSE, "limit": 1, "with_payload": False}
+        requests = {name: QueryRequest(query=word, **only_best) for name, word in alone.items()}
         for name, vector in vectors.items():
             if missing := [point for point in found if point not in scores[name]]:
-                only = Filter(must=[HasIdCondition(has_id=[*missing])])
+                only = models.Filter(must=[models.HasIdCondition(has_id=[*missing])])
                 rest: dict[str, Any] = {"filter": only, "params": exact, "limit": len(missing), "with_payload": False}
                 requests[name] = QueryRequest(query=vector, using=name, **rest)
-        await self._score(collection, requests, scores, payloads)
+        await self._score(collection, requests, scores, {})
+        most = await self._most(collection, [max(scores[name].values(), default=None) for name in alone])
         return [
-            Candidate(to_passage(payload), scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+            Candidate(to_passage(payload), scores[DENSE].get(point), share(scores[SPARSE].get(point), most))
             for point, payload in found.items()
             if DENSE not in vectors or point in scores[DENSE]
         ]
@@ -165,6 +174,13 @@ class ServerIndex:
                 scores[name][int(point.id)] = point.score
                 if point.payload:
                     payloads[int(point.id)] = point.payload
+
+    async def _most(self, collection: str, best: Sequence[float | None]) -> float:
+        """Return what a passage would have that fits each word as the *best* one does; None is a word of no passage."""
+        if None not in best:
+            return sum(each or 0.0 for each in best)
+        counted = await self._connection.ask(lambda client: client.count(collection, exact=False))
+        return sum(unseen(counted.count) if each is None else each for each in best)
 
     def _vectors(self, query: IndexQuery) -> dict[str, Any]:
         """Return what is looked for; nothing but stop words find nothing, and a server may refuse an empty vector."""

@@ -16,6 +16,7 @@ from math import ceil
 from core.answering.agent import Agent
 from core.answering.context import MOST_RESTARTS, TokenMeter, cost_of, size_of
 from core.answering.prompts import fenced
+from core.answering.tools import MOST_FOUND
 from core.community.addressing import reads_as_question
 from core.errors import ModelUnavailable, RetrievalUnavailable
 from core.events import ServiceFailed, unobserved
@@ -75,7 +76,7 @@ class Attention:
         try:
             search = agent.retriever.search
             found.append(
-                await search(question.text, limit=question.top_k, scope=scope, earlier=earlier, waiting=waiting)
+                await search(question.text, limit=MOST_FOUND, scope=scope, earlier=earlier, waiting=waiting)
             )
         except RetrievalUnavailable as error:
             agent.observer(ServiceFailed("index", str(error)))

@@ -38,6 +38,7 @@ MOST_KEPT = 2_000  # characters of a call's arguments
 MOST_NAMED = 40  # characters of a tool that there is not
 UNKNOWN = "unknown"  # the name of a tool, or of an argument, that is none
 QUOTED_FROM = 2  # times the passages that were asked for: who only quotes needs the sentence, and pays for none
+MOST_FOUND = 100  # passages that a search ranks: what is relevant is never cut off by what only ranks higher
 NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look
 
@@ -213,7 +214,7 @@ class SearchTool:
         self.searches += 1
         found, scope, waiting = list[SearchResult](), self.within(chapter), self.waiting
         searching = self.retriever.search(
-            query, limit=limit, scope=scope, earlier=self.earlier, is_about_both=self.knows_earlier, waiting=waiting
+            query, limit=MOST_FOUND, scope=scope, earlier=self.earlier, is_about_both=self.knows_earlier, waiting=waiting
         )
         try:
             found.append(await searching)
@@ -230,6 +231,7 @@ class SearchTool:
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         self._remember((*result.hits, *result.nearest))
+        relevant = [hit for hit in result.hits if hit.score >= asked.relevance_threshold]
         self.results = [
             {
                 "number": self.sources.add(hit),
@@ -239,8 +241,7 @@ class SearchTool:
                 "url": hit.passage.source_url,
                 "score": round(hit.score, 2),
             }
-            for hit in result.hits
-            if hit.score >= asked.relevance_threshold
+            for hit in relevant[:limit]
         ]
         return {"results": self.results, "total": len(self.results), "query": query}
 

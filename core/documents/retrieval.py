@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
+from statistics import fmean
 from typing import Any, TypeVar
 
 from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
@@ -26,20 +26,14 @@ from core.model import (
 )
 from core.ports import Embedder, PassageIndex, Reranker
 
-LEXICAL = Calibration(midpoint=1.7, slope=3.3)
-"""For searching by words alone; less sure than a cosine. Measured by the same command."""
-
-
-def rarity(bm25: float, passages: int) -> float:
-    """Make BM25 sums of indexes of different sizes comparable: a rare word weighs the logarithm of their number."""
-    return bm25 / math.log(1 + max(passages, 1))
-
+LEXICAL = Calibration(midpoint=0.45, slope=8.0)
+"""For searching by words alone, by their share; less sure than a cosine. Measured by the same command."""
 
 Result = TypeVar("Result")
 
 CANDIDATES = 20  # of each list; both scores are filled in for all, so more of them changed no ranking
 NEAREST = 3  # for somebody to look into where nothing is relevant
-DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
+MEANING = 0.5  # of the rank, beside the share of words
 RERANKED = 30
 EMBEDDING = 0.5  # of the time that a search has, so that there is time to search by words
 RERANKING = 0.8  # of it, from its beginning on, so that there is time to do without
@@ -47,26 +41,29 @@ RERANKING = 0.8  # of it, from its beginning on, so that there is time to do wit
 
 @dataclass(slots=True)
 class _Evidence:
-    """What speaks for a passage, averaged over the queries that were asked; the `best` are the highest cosine and BM25.
-
-    `alone` is the first query's cosine.
-    """
+    """What speaks for a passage: its rank, averaged over the queries that were asked, and its score by each of them."""
 
     passage: Passage
     rank: float = 0.0
-    dense: float = 0.0
-    alone: float = 0.0
-    lexical: float = 0.0
-    best: tuple[float, float] = (0.0, 0.0)
+    scores: list[float] = field(default_factory=list[float])
+
+    def score(self, *, is_about_both: bool) -> float:
+        """Return the best score; a query that is not known to be about all that was asked counts half beside the first.
+
+        A question that stands alone is not made worse by those before, and one that does not is made better.
+        """
+        best = max(self.scores)
+        return best if is_about_both else max(self.scores[0], fmean(self.scores))
 
 
 @dataclass
 class HybridRetriever:
-    """Ranks by the convex combination of cosine and BM25; scores by the embedder's calibration.
+    """Ranks by cosine and share of words in equal parts; scores by both too, as the embedder's calibration weighs them.
 
-    The combination divides BM25 by the best of its query, so it ranks well but means nothing by itself. The score that
-    people see and the threshold cuts is therefore the calibrated cosine, or the reranker's own. While the reranker is
-    down, the cosine stands in for it, and nothing is said: both are calibrated to the same boundary.
+    Words order what is about the topic, and meaning tells what is: of two foreign questions one shares some word with
+    any corpus, so the score that people see and the threshold cuts counts words for less. It may also be the
+    reranker's own. While that is down, the other stands in for it, and nothing is said: both are calibrated to the
+    same boundary.
     """
 
     embedder: Embedder
@@ -151,25 +148,18 @@ class HybridRetriever:
     ) -> Sequence[Hit]:
         """Return everything that was found with its relevance, best first.
 
-        The evidence is averaged over all queries; what a query did not find at all counts nothing there.
+        The ranks are averaged over all queries; what a query did not find at all counts nothing there.
         """
+        calibration = LEXICAL if lexical_only else self.embedder.calibration
         evidence: dict[str, _Evidence] = {}
         for number, candidates in enumerate(found):
-            best = max((candidate.lexical or 0.0 for candidate in candidates), default=0.0) or 1.0
-            for candidate in candidates:
-                item = evidence.setdefault(candidate.passage.passage_id, _Evidence(candidate.passage))
-                dense, lexical = candidate.dense or 0.0, candidate.lexical or 0.0
-                item.alone = dense if number == 0 else item.alone
-                item.dense += dense / len(found)
-                item.lexical += lexical / len(found)
-                item.best = (max(item.best[0], dense), max(item.best[1], lexical))
-                item.rank += (DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical / best) / len(found)
+            for each in candidates:
+                item = evidence.setdefault(each.passage.passage_id, _Evidence(each.passage, scores=[0.0] * len(found)))
+                dense, words = each.dense or 0.0, each.lexical or 0.0
+                item.rank += (MEANING * dense + (1 - MEANING) * words) / len(found)
+                item.scores[number] = words if lexical_only else calibration.evidence(dense, words)
         ranked = sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))
-        if lexical_only:
-            size = (await self.index.outline()).passages if ranked else 0
-            sums = ((item.passage, item.best[1] if is_about_both else item.lexical) for item in ranked)
-            return [Hit(passage, LEXICAL.relevance(rarity(bm25, size))) for passage, bm25 in sums]
-        if self.reranker is not None:
+        if self.reranker is not None and not lexical_only:
             try:
                 passages = [item.passage for item in ranked[:RERANKED]]
                 async with time.take(Awaited.RERANKER, RERANKING):
@@ -178,9 +168,8 @@ class HybridRetriever:
                 return sorted(hits, key=lambda hit: -hit.score)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self.observer(ServiceFailed("reranker", str(error)))
-        calibration = self.embedder.calibration
-        cosines = ((each.passage, each.best[0] if is_about_both else max(each.alone, each.dense)) for each in ranked)
-        return [Hit(passage, calibration.relevance(cosine)) for passage, cosine in cosines]
+        scores = (item.score(is_about_both=is_about_both) for item in ranked)
+        return [Hit(item.passage, calibration.relevance(score)) for item, score in zip(ranked, scores, strict=True)]
 
 
 def _distinct(hits: Sequence[Hit]) -> Sequence[Hit]:

@@ -203,7 +203,11 @@ class IndexQuery:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What an index found: cosine in `dense`, the BM25 sum in `lexical`; None where that list did not score it."""
+    """What an index found: the cosine in `dense` and the share of words in `lexical`; None where it has no vector.
+
+    The share is the BM25 sum, divided by that of a passage that fits each word of the query as well as the one does
+    that fits it best; a word that no passage has counts too, as a very rare one.
+    """
 
     passage: Passage
     dense: float | None = None
@@ -237,17 +241,36 @@ class SearchResult:
     has_documents: bool = True
 
 
+BOUNDARY = 0.5  # the relevance at which relevant and not are equally likely
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic curve from an embedder's cosine to a relevance between 0 and 1.
+    """A curve from what speaks for a passage to a relevance between 0 and 1: two halves of logistic ones.
 
-    `midpoint` is the cosine where relevant and not are equally likely, so that 0.5 is the boundary; `slope` is how
-    fast doubt turns into certainty. Both are measured per embedder, by `python -m bench.calibration`.
+    What speaks for it is its cosine, and `words` times the root of its share of the query's words: of few words each
+    tells more. At the `midpoint` relevant and not are equally likely, so that 0.5 is the boundary; `slope` is how fast
+    doubt grows below it, and `rise` how fast certainty does above. They are measured per embedder, by
+    `python -m bench.calibration`.
     """
 
     midpoint: float
     slope: float
+    rise: float | None = None
+    words: float = 0.0
 
-    def relevance(self, cosine: float) -> float:
-        """Return the relevance of a cosine."""
-        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))
+    def evidence(self, cosine: float, words: float = 0.0) -> float:
+        """Return what speaks for a passage by its cosine and its share of the words."""
+        return cosine + self.words * math.sqrt(words)
+
+    def relevance(self, evidence: float) -> float:
+        """Return the relevance."""
+        beyond = evidence - self.midpoint
+        steepness = self.slope if beyond < 0 or self.rise is None else self.rise
+        return 1.0 / (1.0 + math.exp(-steepness * beyond))
+
+    def evidence_of(self, relevance: float) -> float:
+        """Return what has spoken for a passage of a relevance."""
+        within = min(max(relevance, 1e-9), 1 - 1e-9)
+        steepness = self.slope if within < BOUNDARY or self.rise is None else self.rise
+        return self.midpoint + math.log(within / (1 - within)) / steepness

@@ -227,6 +227,16 @@ class Embedder(Protocol):
 class Reranker(Protocol):
     """Scores passages against a query more carefully than vectors can."""
 
+    @property
+    def name(self) -> str:
+        """What the scores depend on: the model."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """How a score of the model becomes a relevance between 0 and 1."""
+        ...
+
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
         """Return a relevance between 0 and 1 for each passage, in their order. Raises `RetrievalUnavailable`."""
         ...

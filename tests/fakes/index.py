@@ -12,7 +12,7 @@ from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outli
 
 
 class MemoryIndex:
-    """Holds passages in a dictionary by source and page; words are scored by how many of the query's a passage shares.
+    """Holds passages in a dictionary by source and page; words are scored by the share of a query's that a passage has.
 
     Set `fails` to make every call raise `RetrievalUnavailable`. `writes` lists the pages that were replaced, in order.
     """
@@ -31,7 +31,8 @@ class MemoryIndex:
             Candidate(
                 passage=one.passage,
                 dense=None if query.vector is None else _cosine(query.vector, one.vector),
-                lexical=float(len(_words(query.text) & _words(f"{one.passage.heading} {one.passage.text}"))),
+                lexical=len(_words(query.text) & _words(f"{one.passage.heading} {one.passage.text}"))
+                / max(len(_words(query.text)), 1),
             )
             for one in self._all()
             if _is_open(one.passage, query.scope)

@@ -10,7 +10,7 @@ import pytest
 from core.answering.agent import Agent
 from core.answering.citations import Sources
 from core.answering.prompts import REPAIR, read_passages
-from core.answering.tools import Tool
+from core.answering.tools import MOST_FOUND, Tool
 from core.errors import ModelUnavailable, RetrievalUnavailable
 from core.messages import (
     FAILED,
@@ -70,7 +70,7 @@ async def test_a_question_is_searched_before_the_model_is_asked(script: Script) 
 
     shown, answer = await run(model, shelf)
 
-    assert shelf.asked == [Asked("What is a robot?", 5, OPEN)]
+    assert shelf.asked == [Asked("What is a robot?", MOST_FOUND, OPEN)]
     assert seen(shown) == [ASKED, "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
     assert read_passages(model.prompts[0].messages[-1]["content"]) == ([GIVEN], "What is a robot?")

@@ -11,6 +11,7 @@ import pytest
 
 from core.answering.agent import Agent, Limits
 from core.answering.prompts import INSTRUCTIONS
+from core.answering.tools import MOST_FOUND
 from core.events import Event, InventionsRemoved, State, StateChanged, TokensUsed, ToolCalled
 from core.model import (
     Answer,
@@ -114,7 +115,11 @@ async def test_the_model_decides_what_else_to_search_and_when_to_stop(script: Sc
 
     answer = await Agent(model, shelf, clock=Clock()).answer(question("How do they move?"))
 
-    assert shelf.asked == [Asked("How do they move?", 5, OPEN), Asked("arms", 5, OPEN), Asked("legs", 5, OPEN)]
+    assert shelf.asked == [
+        Asked("How do they move?", MOST_FOUND, OPEN),
+        Asked("arms", MOST_FOUND, OPEN),
+        Asked("legs", MOST_FOUND, OPEN),
+    ]
     assert [found["data"]["results"][0]["number"] for found in results(model.prompts[-1])] == [1, 2]
     assert [(c.number, c.url) for c in answer.citations] == [
         (1, "https://docs.example/arms#a"),
@@ -175,7 +180,7 @@ async def test_rounds_wasted_on_bad_calls_end_with_an_answer_all_the_same(script
 
     answer = await Agent(model, shelf, clock=Clock()).answer(question())
 
-    assert shelf.asked == [Asked("What is a robot?", 5, OPEN)]
+    assert shelf.asked == [Asked("What is a robot?", MOST_FOUND, OPEN)]
     assert (answer.status, answer.text) == (Status.ANSWERED, "Robots act [1].")
 
 
@@ -315,7 +320,7 @@ async def test_a_first_question_has_none_before_it(past: Any, script: Script) ->
 
     await Agent(model, shelf, clock=Clock()).answer(question(), past)
 
-    assert shelf.asked == [Asked("What is a robot?", 5, OPEN)]
+    assert shelf.asked == [Asked("What is a robot?", MOST_FOUND, OPEN)]
 
 
 async def test_history_keeps_to_the_budget_as_the_service_counts_it(script: Script) -> None:
@@ -367,7 +372,7 @@ async def test_the_scope_of_the_question_bounds_every_search(script: Script) -> 
     await Agent(model, shelf, clock=Clock()).answer(question(scope=scope))
 
     within = scope.model_copy(update={"open_at": NOON})
-    assert shelf.asked == [Asked("What is a robot?", 5, within), Asked("robot", 5, within)]
+    assert shelf.asked == [Asked("What is a robot?", MOST_FOUND, within), Asked("robot", MOST_FOUND, within)]
 
 
 def test_a_turn_of_a_model_says_nothing_by_default() -> None:

@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 
 from core.answering.citations import Sources
-from core.answering.tools import SearchTool, Tool, Toolbox
+from core.answering.tools import MOST_FOUND, SearchTool, Tool, Toolbox
+from core.documents.retrieval import HybridRetriever
 from core.events import unobserved
-from core.model import Citation, Hit, Question, Scope, ToolSpec
+from core.model import Candidate, Citation, Hit, Question, Scope, ToolSpec
+from core.ports import Retriever
 from tests.builders import NOON, OPEN, hit, passage, question
 from tests.fakes.chat import call as search_call
 from tests.fakes.clock import Clock
+from tests.fakes.embedder import HashEmbedder
 from tests.fakes.shelf import Asked, Shelf
+from tests.unit.documents.test_retrieval import ScriptedIndex
 
 ARMS = "https://docs.example/arms#a"
 TEXT = """\
@@ -22,7 +26,7 @@ Wheels roll on floors. A gripper closes around a part with two fingers. Legs car
 Batteries store energy for later. The torque of a gripper depends on its motor. Cables lead current to motors."""
 
 
-def make_tool(shelf: Shelf, asked: Question | None = None, *, earlier: str = "", limit: int = 500) -> SearchTool:
+def make_tool(shelf: Retriever, asked: Question | None = None, *, earlier: str = "", limit: int = 500) -> SearchTool:
     """The tool for one question."""
     return SearchTool(shelf, asked or question(), Sources(), earlier=earlier, excerpt_limit=limit)
 
@@ -112,14 +116,15 @@ async def test_a_section_keeps_its_number_over_all_searches() -> None:
     assert [result["number"] for result in second["data"]["results"]] == [2, 1]
 
 
-@pytest.mark.parametrize(("wanted", "asked_for"), [(None, 5), (1, 1), (5, 5), (6, 5), (10**30, 5), (0, 5), (-3, 1)])
-async def test_the_models_top_k_stays_within_the_questions(wanted: int | None, asked_for: int) -> None:
-    """More than the question allows is not asked for, and never less than one."""
-    shelf = Shelf(hit())
+@pytest.mark.parametrize(("wanted", "most"), [(None, 5), (1, 1), (5, 5), (6, 5), (10**30, 5), (0, 5), (-3, 1)])
+async def test_the_models_top_k_stays_within_the_questions(wanted: int | None, most: int) -> None:
+    """More than the question allows is not given, and never less than one."""
+    shelf = Shelf(*(hit(0.9, url=f"https://docs.example/{n}") for n in range(8)))
 
-    await call(make_tool(shelf), query="robot", top_k=wanted)
+    given = await call(make_tool(shelf), query="robot", top_k=wanted)
 
-    assert shelf.asked == [Asked("robot", asked_for, OPEN)]
+    assert given["data"]["total"] == most
+    assert shelf.asked == [Asked("robot", MOST_FOUND, OPEN)]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +145,7 @@ async def test_a_chapter_narrows_the_scope_and_never_widens_it(
 
     await call(make_tool(shelf, question(scope=Scope(chapters=chapters))), query="robot", chapter=chapter)
 
-    assert shelf.asked == [Asked("robot", 5, Scope(chapters=searched, open_at=NOON))]
+    assert shelf.asked == [Asked("robot", MOST_FOUND, Scope(chapters=searched, open_at=NOON))]
 
 
 async def test_a_chapter_without_passages_is_told_to_the_model() -> None:
@@ -160,7 +165,7 @@ async def test_the_question_before_goes_along() -> None:
 
     await call(make_tool(shelf, earlier="What is VLA?"), query="How do I train one?")
 
-    assert shelf.asked == [Asked("How do I train one?", 5, OPEN, earlier="What is VLA?")]
+    assert shelf.asked == [Asked("How do I train one?", MOST_FOUND, OPEN, earlier="What is VLA?")]
 
 
 async def test_only_what_reaches_the_threshold_is_given() -> None:
@@ -198,6 +203,18 @@ async def test_passages_are_cut_to_the_window_that_fits_the_query() -> None:
     given = await call(tool, query="How strong is the torque of a gripper?")
 
     assert given["data"]["results"][0]["text"] == "The torque of a gripper depends on its motor."
+
+
+@pytest.mark.promise("abstains")
+async def test_what_is_relevant_is_not_cut_off_by_what_only_ranks_higher() -> None:
+    """Else nothing would be found, and a section be named as nearest whose score is above the threshold."""
+    wordy = [Candidate(passage(f"Text {n}.", url=f"https://docs.example/{n}"), 0.1, 1.0) for n in range(6)]
+    relevant = Candidate(passage("Robots act.", url=ARMS), 0.6, 0.0)
+    tool = make_tool(HybridRetriever(HashEmbedder(), ScriptedIndex({"q": [*wordy, relevant]}), clock=Clock()))
+
+    given = await call(tool, query="q")
+
+    assert [each["text"] for each in given["data"]["results"]] == ["Robots act."]
 
 
 async def test_a_search_that_fails_is_told_to_the_model_and_remembered() -> None:

@@ -50,7 +50,7 @@ async def test_a_large_collection_fits_into_memory() -> None:
 
 
 async def test_a_search_takes_two_requests() -> None:
-    """Both lists come in one, the missing scores in another; payloads are sent once."""
+    """Both lists come in one, the missing scores and the best of the only word in another; payloads are sent once."""
     async with QdrantServer() as server, opened(server.url) as index:
         await put(index, page("a", "Robots act.", "Grippers hold fruit.", "Wheels turn."))
         await texts(index)
@@ -62,7 +62,7 @@ async def test_a_search_takes_two_requests() -> None:
     assert server.asked == [SEARCH, SEARCH]
     assert [[one["with_payload"] for one in got.body["searches"]] for got in server.received] == [
         [True, True],
-        [False, False],
+        [False, False, False],
     ]
     assert {one.passage.text for one in found} == {"Robots act.", "Grippers hold fruit."}
     assert [one for one in found if one.dense is None] == []

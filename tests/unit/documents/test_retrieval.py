@@ -34,8 +34,6 @@ from tests.fakes.index import MemoryIndex
 
 A, B, C = (passage(f"Text {name}.", url=f"https://docs.example/{name}") for name in "abc")
 
-SIZE = 3_793
-
 
 class ScriptedIndex:
     """Gives the candidates that belong to a query's words, and keeps the queries; only searching is possible."""
@@ -63,7 +61,7 @@ class ScriptedIndex:
 
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Give the size that a real corpus has."""
-        return Outline(passages=SIZE, pages=2, sources=("docs",), chapters=())
+        return Outline(passages=3_793, pages=2, sources=("docs",), chapters=())
 
     async def sources(self) -> Sequence[SourceRecord]:
         """Name the one of the outline."""
@@ -84,6 +82,8 @@ class ScriptedIndex:
 
 class ListReranker:
     """Gives the scores that belong to the passages' ids, and keeps what it was asked."""
+
+    name, calibration = "list", Calibration(midpoint=0.5, slope=1.0)
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self.asked: list[tuple[str, list[Passage]]] = []
@@ -125,7 +125,7 @@ async def test_what_two_sources_hold_is_found_once() -> None:
 @pytest.mark.promise("abstains")
 async def test_the_nearest_are_those_of_the_highest_score_among_all() -> None:
     """Words put others in front, of which there are more than are asked for."""
-    wordy = [Candidate(passage(f"Text {n}.", url=f"https://docs.example/{n}"), 0.1, 10.0) for n in range(6)]
+    wordy = [Candidate(passage(f"Text {n}.", url=f"https://docs.example/{n}"), 0.1, 1.0) for n in range(6)]
 
     result = await search({"q": [*wordy, Candidate(C, 0.4, None)]})
 
@@ -134,9 +134,9 @@ async def test_the_nearest_are_those_of_the_highest_score_among_all() -> None:
     assert len(result.nearest) == 3
 
 
-async def test_passages_are_ranked_by_half_cosine_and_half_bm25_and_scored_by_cosine() -> None:
-    """BM25 is divided by the best of its query: a gets .4+.1, b .2+.5, c (in one list only) .45."""
-    result = await search({"q": [Candidate(A, 0.8, 2.0), Candidate(B, 0.4, 10.0), Candidate(C, 0.9, None)]})
+async def test_passages_are_ranked_by_cosine_and_words_in_equal_parts_and_scored_by_the_calibration() -> None:
+    """The ranks are .4+.1 for a, .2+.5 for b, and .45 for c, which shares no word."""
+    result = await search({"q": [Candidate(A, 0.8, 0.2), Candidate(B, 0.4, 1.0), Candidate(C, 0.9, None)]})
 
     assert scores(result) == [
         ("b", round(relevance(0.4), 6)),
@@ -144,6 +144,26 @@ async def test_passages_are_ranked_by_half_cosine_and_half_bm25_and_scored_by_co
         ("c", round(relevance(0.9), 6)),
     ]
     assert result.total_count == 3
+
+
+class WordyEmbedder(HashEmbedder):
+    """Counts words beside cosines, and grows certain more slowly than doubtful."""
+
+    @property
+    def calibration(self) -> Calibration:
+        """A curve that counts both."""
+        return Calibration(midpoint=0.5, slope=20.0, rise=5.0, words=0.5)
+
+
+@pytest.mark.promise("abstains")
+async def test_the_share_of_words_counts_for_the_score() -> None:
+    """The same cosine is relevant with the words of the question, and not without them."""
+    index = ScriptedIndex({"q": [Candidate(A, 0.4, 0.81), Candidate(B, 0.4, 0.0)]})
+
+    result = await HybridRetriever(WordyEmbedder(), index, clock=Clock()).search("q", limit=5, scope=Scope())
+
+    expected = [1 / (1 + math.exp(-5 * 0.35)), 1 / (1 + math.exp(20 * 0.1))]
+    assert scores(result) == [("a", round(expected[0], 6)), ("b", round(expected[1], 6))]
 
 
 async def test_equal_passages_keep_one_order() -> None:
@@ -157,8 +177,8 @@ async def test_a_follow_up_averages_the_evidence_of_both_queries() -> None:
     """For a, ranks are .5+.4 and .05+0 halved, .475; for b, found once, .8 halved, .4; the cosine is averaged too."""
     result = await search(
         {
-            "q": [Candidate(A, 0.8, 4.0), Candidate(C, 0.2, None)],
-            "before\nq": [Candidate(A, 0.1, None), Candidate(B, 0.6, 3.0)],
+            "q": [Candidate(A, 0.8, 1.0), Candidate(C, 0.2, None)],
+            "before\nq": [Candidate(A, 0.1, None), Candidate(B, 0.6, 1.0)],
         }
     )
 
@@ -206,18 +226,17 @@ async def test_the_limit_counts_passages() -> None:
 
 
 async def test_without_the_embedder_words_alone_are_searched() -> None:
-    """The score then comes from the sum that BM25 gives, in proportion to what a rare word weighs there."""
+    """The score then comes from the share of the words."""
     embedder = HashEmbedder()
     embedder.fails = True
-    index = ScriptedIndex({"robot arms, robot": [Candidate(A, None, 8.0), Candidate(B, None, None)]})
+    index = ScriptedIndex({"robot arms, robot": [Candidate(A, None, 0.8), Candidate(B, None, None)]})
 
     result = await HybridRetriever(embedder, index, clock=Clock(), reranker=ListReranker({})).search(
         "robot arms, robot", limit=5, scope=Scope()
     )
 
     assert index.asked[0][0].vector is None
-    expected = LEXICAL.relevance(8.0 / math.log(1 + SIZE))
-    assert result.hits == (Hit(A, expected), Hit(B, LEXICAL.relevance(0.0)))
+    assert result.hits == (Hit(A, LEXICAL.relevance(0.8)), Hit(B, LEXICAL.relevance(0.0)))
     assert result.lexical_only
 
 
@@ -240,7 +259,7 @@ class BrokenIndex(ScriptedIndex):
 
 
 @pytest.mark.parametrize("error", [RetrievalUnavailable("It is down."), Misconfigured("It was made by another.")])
-@pytest.mark.parametrize("found", [{}, {"q": [Candidate(A, None, 1.0)]}])
+@pytest.mark.parametrize("found", [{}, {"q": []}])
 async def test_an_index_that_is_down_is_an_error(
     error: FootnoteError, found: Mapping[str, Sequence[Candidate]]
 ) -> None:
@@ -298,8 +317,11 @@ async def test_a_reranker_has_the_last_word() -> None:
     assert result.hits == (Hit(B, 0.7), Hit(A, 0.2), Hit(C, 0.1))
 
 
-class BrokenReranker:
+class BrokenReranker(ListReranker):
     """Is always down."""
+
+    def __init__(self) -> None:
+        super().__init__({})
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
         """Score nothing."""
@@ -308,7 +330,7 @@ class BrokenReranker:
 
 async def test_without_the_reranker_the_combined_ranking_answers() -> None:
     """What is found is ranked and scored as if there were no reranker, and is not called lexical."""
-    found = {"q": [Candidate(A, 0.8, 2.0), Candidate(B, 0.4, 10.0), Candidate(C, 0.9, None)]}
+    found = {"q": [Candidate(A, 0.8, 0.2), Candidate(B, 0.4, 1.0), Candidate(C, 0.9, None)]}
 
     result = await search(found, reranker=BrokenReranker())
 

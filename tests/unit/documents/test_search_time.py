@@ -8,16 +8,16 @@ from contextlib import suppress
 
 import pytest
 
-from core.documents.retrieval import LEXICAL, HybridRetriever, rarity
+from core.documents.retrieval import LEXICAL, HybridRetriever
 from core.errors import RetrievalUnavailable
 from core.events import Event, ServiceFailed
 from core.model import Awaited, Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector, Waiting
 from tests import virtual_time
 from tests.fakes.clock import Clock
 from tests.fakes.embedder import HashEmbedder
-from tests.unit.documents.test_retrieval import SIZE, A, B, ScriptedIndex, relevance
+from tests.unit.documents.test_retrieval import A, B, ListReranker, ScriptedIndex, relevance
 
-FOUND = {"q": [Candidate(A, 0.8, 2.0), Candidate(B, 0.4, 10.0)]}
+FOUND = {"q": [Candidate(A, 0.8, 0.2), Candidate(B, 0.4, 0.9)]}
 
 
 class HangingEmbedder(HashEmbedder):
@@ -38,8 +38,11 @@ class HangingIndex(ScriptedIndex):
         return ()
 
 
-class HangingReranker:
+class HangingReranker(ListReranker):
     """Never scores anything."""
+
+    def __init__(self) -> None:
+        super().__init__({})
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
         """Wait for ever."""
@@ -72,7 +75,7 @@ def test_an_embedder_that_hangs_leaves_time_to_search_by_words() -> None:
 
     assert result is not None
     assert (took, result.lexical_only) == (5.0, True)
-    assert result.hits[0] == Hit(B, LEXICAL.relevance(rarity(10.0, SIZE)))
+    assert result.hits[0] == Hit(B, LEXICAL.relevance(0.9))
     assert [event.service for event in seen if isinstance(event, ServiceFailed)] == ["embedder"]
 
 

@@ -1,0 +1,49 @@
+"""What every index says of the words of a query: how much of them a passage has, whatever else there is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.model import IndexQuery
+from core.ports import PassageIndex
+from tests.contracts.test_passage_index import INDEXES, page, put
+
+
+@pytest.fixture(name="index", params=INDEXES, ids=lambda make: make.__name__)
+async def _index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[PassageIndex]:
+    """An empty index of each kind."""
+    async with request.param(tmp_path) as index:
+        yield index
+
+
+async def share(index: PassageIndex, text: str) -> float:
+    """Give the share of the words of a query that the best passage has."""
+    found = await index.candidates(IndexQuery(text, None), limit=5)
+    return max((each.lexical or 0.0 for each in found), default=0.0)
+
+
+@pytest.mark.promise("abstains")
+async def test_a_passage_with_all_words_has_the_whole_share(index: PassageIndex) -> None:
+    """One that lacks some has less, and one that lacks most has little."""
+    await put(index, page("a", "Grippers hold fruit.", "Wheels turn.", "Legs walk."))
+
+    whole, most, some = [
+        await share(index, text)
+        for text in ("grippers hold fruit", "grippers hold zeppelins", "grippers moor zeppelins")
+    ]
+
+    assert whole == pytest.approx(1.0)
+    assert 0.1 < some < most < 0.8
+
+
+async def test_a_word_that_has_come_is_no_longer_one_of_no_passage(index: PassageIndex) -> None:
+    """What the words weigh is not remembered beyond a change of the documents."""
+    await put(index, page("a", "Grippers hold fruit."))
+    before = await share(index, "grippers moor zeppelins")
+    await put(index, page("b", "Masts moor zeppelins and grippers."))
+
+    assert before < 0.5
+    assert await share(index, "grippers moor zeppelins") > 0.8
