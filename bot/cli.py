@@ -101,6 +101,17 @@ def ingest(
 
 @app.command()
 @reported
+def calibrate(
+    keep: Annotated[bool, typer.Option("--keep", help="Use what was measured from now on.")] = False,
+) -> int:
+    """Measure where relevance begins with the documents that were read, and print the curve."""
+    from bot.commands.calibrate import calibrate as measure
+
+    return measure(keep=keep)
+
+
+@app.command()
+@reported
 def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     words: Annotated[
         list[str], typer.Argument(metavar="QUESTION...", help="What you want to know, with or without quotes.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.unix import give_way
+from bot.commands.calibrate import calibrate_services
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.wiring.documents import origin_of
@@ -42,6 +43,7 @@ def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | N
         if opened.owner is not None or opened.settings.is_shared:  # a bot may be at work beside it
             give_way()
         summaries = [opened.run(_ingest(opened, one, origin, quiet=quiet)) for one, origin in sources]
+        calibrate_services(opened)
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT
 
 

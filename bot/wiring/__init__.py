@@ -32,7 +32,7 @@ from core.documents.library import NO_SOURCES, Library
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
 from core.messages import counted
-from core.ports import Catalogue, ConversationStore, Embedder, PassageIndex, Surface
+from core.ports import Catalogue, ConversationStore, Embedder, PassageIndex, Reranker, Surface
 
 if TYPE_CHECKING:
     from aiohttp.web import RouteDef
@@ -65,6 +65,7 @@ class App:
     library: Library
     index: PassageIndex
     embedder: Embedder
+    reranker: Reranker | None
     stores: Stores | None
     checks: tuple[Check, ...]
 
@@ -126,6 +127,7 @@ async def assemble(
             index=index,
             stores=stores,
             embedder=embedder,
+            reranker=reranker,
             checks=(*services.checks, *_last_checks(settings, index, stores and stores.address)),
         )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
+from bot.wiring.calibrations import kept_calibrations
 from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
@@ -129,11 +130,11 @@ class Services:
     def embedder(self) -> Embedder:
         """Return what makes vectors."""
         settings = self._settings
-        key = revealed(settings.cohere_key)
+        kept, key = kept_calibrations(settings.data_dir), revealed(settings.cohere_key)
         if key is None:
-            from adapters.minilm import MiniLM
+            from adapters.minilm.embedder import CALIBRATION, NAME, MiniLM
 
-            built_in = MiniLM(settings.data_dir / "models")
+            built_in = MiniLM(settings.data_dir / "models", calibration=kept.get(NAME, CALIBRATION))
 
             async def tried() -> str:
                 await built_in.embed_query("Is anybody there?")
@@ -151,6 +152,7 @@ class Services:
             retries=self._retries(SERVICE),
             observer=self._observer,
         )
+        embedder.calibration = kept.get(embedder.name, embedder.calibration)
         self._stack.push_async_callback(embedder.aclose)
         self.checks.append(Check("embedder", embedder.check, "COHERE_BASE_URL"))
         return embedder
@@ -170,6 +172,7 @@ class Services:
             retries=self._retries(SERVICE),
             observer=self._observer,
         )
+        reranker.calibration = kept_calibrations(settings.data_dir).get(reranker.name, reranker.calibration)
         self._stack.push_async_callback(reranker.aclose)
         self.checks.append(Check("reranker", reranker.check, "COHERE_BASE_URL"))
         return reranker
