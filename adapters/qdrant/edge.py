@@ -24,7 +24,6 @@ from adapters.qdrant.points import (
     page_filter,
     point_id,
     scope_filter,
-    share,
     to_passage,
     to_payload,
     unseen,
@@ -193,9 +192,9 @@ class EdgeIndex:
         if unread:
             records = shard.retrieve(unread, with_payload=True, with_vector=False)
             self.remembered.update((record.id, to_passage(record.payload)) for record in records if record.payload)
-        most = sum(self._weight(shard, word) for word in words.indices) if points else 0.0
+        most = (sum(self._weight(shard, word) for word in words.indices) if points else 0.0) or 1.0
         return [
-            Candidate(self.remembered[point], scores[DENSE].get(point), share(scores[SPARSE].get(point), most))
+            Candidate(self.remembered[point], scores[DENSE].get(point), min(scores[SPARSE].get(point, 0.0) / most, 1.0))
             for point in points
             if point in self.remembered
         ]

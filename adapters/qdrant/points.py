@@ -91,11 +91,6 @@ def unseen(passages: int) -> float:
     return FULLEST * math.log(2 * passages + 2)
 
 
-def share(bm25: float | None, most: float) -> float:
-    """Return how much of the *most* that a passage could have by the words of a query is there, between 0 and 1."""
-    return min((bm25 or 0.0) / most, 1.0) if most else 0.0
-
-
 BREADTH = 128  # candidates kept while walking the graph; it finds 91 of 100 passages that reading all would find
 DENSE = "dense"
 SPARSE = "sparse"

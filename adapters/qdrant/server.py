@@ -22,7 +22,6 @@ from adapters.qdrant.points import (
     lexical_encoder,
     point_id,
     scope_filter,
-    share,
     to_passage,
     to_payload,
     unseen,
@@ -154,7 +153,7 @@ class ServerIndex:
         await self._score(collection, requests, scores, {})
         most = await self._most(collection, [max(scores[name].values(), default=None) for name in alone])
         return [
-            Candidate(to_passage(payload), scores[DENSE].get(point), share(scores[SPARSE].get(point), most))
+            Candidate(to_passage(payload), scores[DENSE].get(point), min(scores[SPARSE].get(point, 0.0) / most, 1.0))
             for point, payload in found.items()
             if DENSE not in vectors or point in scores[DENSE]
         ]
@@ -178,7 +177,7 @@ class ServerIndex:
     async def _most(self, collection: str, best: Sequence[float | None]) -> float:
         """Return what a passage would have that fits each word as the *best* one does; None is a word of no passage."""
         if None not in best:
-            return sum(each or 0.0 for each in best)
+            return sum(each or 0.0 for each in best) or 1.0
         counted = await self._connection.ask(lambda client: client.count(collection, exact=False))
         return sum(unseen(counted.count) if each is None else each for each in best)
 

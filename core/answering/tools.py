@@ -230,12 +230,15 @@ class SearchTool:
         self.has_documents = result.has_documents
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
-        self._remember((*result.hits, *result.nearest))
-        relevant = [hit for hit in result.hits if hit.score >= asked.relevance_threshold]
+        for hit in (*result.hits, *result.nearest):  # of each section, the best that was found
+            known = self._found.get(hit.passage.source_url)
+            if known is None or hit.score > known.score:
+                self._found[hit.passage.source_url] = hit
+        relevant, most = [hit for hit in result.hits if hit.score >= asked.relevance_threshold], self.excerpt_limit
         self.results = [
             {
                 "number": self.sources.add(hit),
-                "text": self._read(hit.passage.text, query),
+                "text": hit.passage.text if most is None else excerpt(hit.passage.text, query, limit=most),
                 "title": hit.passage.page_title,
                 "section": hit.passage.section_title,
                 "url": hit.passage.source_url,
@@ -250,9 +253,6 @@ class SearchTool:
         """Whether it is for one who writes nothing of its own."""
         return self.excerpt_limit is None
 
-    def _read(self, text: str, query: str) -> str:
-        return text if self.excerpt_limit is None else excerpt(text, query, limit=self.excerpt_limit)
-
     def within(self, chapter: str | None = None) -> Scope:
         """Return what is searched: nothing that was released after the question was asked, and no other chapters."""
         scope = self.question.scope if self.scope is None else self.scope
@@ -261,13 +261,6 @@ class SearchTool:
         if chapter and (not scope.chapters or chapter in scope.chapters):
             scope = scope.model_copy(update={"chapters": (chapter,)})
         return scope
-
-    def _remember(self, hits: Sequence[Hit]) -> None:
-        """Keep of each section the best that was found."""
-        for hit in hits:
-            known = self._found.get(hit.passage.source_url)
-            if known is None or hit.score > known.score:
-                self._found[hit.passage.source_url] = hit
 
     def keep(self, given: Sequence[Mapping[str, Any]]) -> None:
         """Let nothing of the newest search be cited that the model was not *given*, as there was no room for it."""

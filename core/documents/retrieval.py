@@ -31,7 +31,7 @@ LEXICAL = Calibration(midpoint=0.45, slope=8.0)
 
 Result = TypeVar("Result")
 
-CANDIDATES = 20  # of each list; both scores are filled in for all, so more of them changed no ranking
+CANDIDATES = 25  # of each list; both scores are filled in for all, so more of them change hardly any ranking
 NEAREST = 3  # for somebody to look into where nothing is relevant
 MEANING = 0.5  # of the rank, beside the share of words
 RERANKED = 30
@@ -46,14 +46,6 @@ class _Evidence:
     passage: Passage
     rank: float = 0.0
     scores: list[float] = field(default_factory=list[float])
-
-    def score(self, *, is_about_both: bool) -> float:
-        """Return the best score; a query that is not known to be about all that was asked counts half beside the first.
-
-        A question that stands alone is not made worse by those before, and one that does not is made better.
-        """
-        best = max(self.scores)
-        return best if is_about_both else max(self.scores[0], fmean(self.scores))
 
 
 @dataclass
@@ -168,8 +160,12 @@ class HybridRetriever:
                 return sorted(hits, key=lambda hit: -hit.score)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self.observer(ServiceFailed("reranker", str(error)))
-        scores = (item.score(is_about_both=is_about_both) for item in ranked)
-        return [Hit(item.passage, calibration.relevance(score)) for item, score in zip(ranked, scores, strict=True)]
+        hits = list[Hit]()
+        for item in ranked:
+            # A question that stands alone is not made worse by those before, and one that does not is made better.
+            best = max(item.scores) if is_about_both else max(item.scores[0], fmean(item.scores))
+            hits.append(Hit(item.passage, calibration.relevance(best)))
+        return hits
 
 
 def _distinct(hits: Sequence[Hit]) -> Sequence[Hit]:
