@@ -32,14 +32,10 @@ TopK = Annotated[int | None, typer.Option("--top-k", help="How many passages a s
 Threshold = Annotated[float | None, typer.Option("--threshold", help="Ignore passages below this relevance, 0 to 1.")]
 Chapters = Annotated[list[str] | None, typer.Option("--chapter", help="Search only this chapter; may be repeated.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Ref = Annotated[
-    str, typer.Argument(metavar="REF", help="Which question: its REF from the list, or the beginning of it.")
-]
+Ref = Annotated[str, typer.Argument(metavar="REF", help="Which question: its REF, or the beginning of it.")]
 AnyRef = Annotated[str | None, typer.Argument(metavar="REF", help="Which question; not needed with --all.")]
 Every = Annotated[bool, typer.Option("--all", help="Do it for all of them.")]
-CommunityName = Annotated[
-    str, typer.Argument(metavar="COMMUNITY", help="Which one, such as discord:81384788765712384 or slack:T012AB3CD.")
-]
+CommunityName = Annotated[str, typer.Argument(metavar="COMMUNITY", help="Such as discord:81384788765712384.")]
 SourceName = Annotated[str, typer.Argument(metavar="SOURCE", help="Which source, by its name in the list.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Where the pages are published; links go there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")]
@@ -101,9 +97,7 @@ def ingest(
 
 @app.command()
 @reported
-def calibrate(
-    keep: Annotated[bool, typer.Option("--keep", help="Use what was measured from now on.")] = False,
-) -> int:
+def calibrate(keep: Annotated[bool, typer.Option("--keep", help="Use it from now on.")] = False) -> int:
     """Measure where relevance begins with the documents that were read, and print the curve."""
     from bot.commands.calibrate import calibrate as measure
 
@@ -208,9 +202,7 @@ def move() -> int:
 @app.command()
 @reported
 def docs(
-    page: Annotated[
-        str | None, typer.Argument(metavar="PAGE", help="Which page; without one, they are listed.")
-    ] = None,
+    page: Annotated[str | None, typer.Argument(metavar="PAGE", help="Which one; default: a list.")] = None,
 ) -> int:
     """Print a page of the documentation."""
     from bot.commands.pages import show_page

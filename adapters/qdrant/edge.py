@@ -208,7 +208,7 @@ class EdgeIndex:
                 self._weights.clear()
             alone = Query.Nearest(SparseVector([word], [1.0]), using=SPARSE)
             best = shard.query(QueryRequest(limit=1, query=alone))
-            self._weights[word] = best[0].score if best else unseen(shard.count(CountRequest()))
+            self._weights[word] = best[0].score if best else unseen(shard.count(CountRequest(exact=False)))
         return self._weights[word]
 
     def _forget(self) -> None:

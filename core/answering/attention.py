@@ -75,9 +75,7 @@ class Attention:
         meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs, agent.prices)
         try:
             search = agent.retriever.search
-            found.append(
-                await search(question.text, limit=MOST_FOUND, scope=scope, earlier=earlier, waiting=waiting)
-            )
+            found.append(await search(question.text, limit=MOST_FOUND, scope=scope, earlier=earlier, waiting=waiting))
         except RetrievalUnavailable as error:
             agent.observer(ServiceFailed("index", str(error)))
             return False

@@ -7,7 +7,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
 from dataclasses import KW_ONLY, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, TypeAlias, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -206,16 +206,15 @@ class SearchTool:
         chapter: Annotated[str | None, Field(description="Search only this chapter, by its exact name.")] = None,
     ) -> Mapping[str, Any]:
         """Search the community's documents. Returns passages numbered for citing as [n], best first."""
-        asked = self.question
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
         query = query[:QUESTION_LIMIT]
-        limit = max(1, min(top_k or asked.top_k, asked.top_k)) * (QUOTED_FROM if self.only_quotes else 1)
+        limit, threshold = self.question.top_k, self.question.relevance_threshold
+        limit = max(1, min(top_k or limit, limit)) * (QUOTED_FROM if self.only_quotes else 1)
         self.searches += 1
-        found, scope, waiting = list[SearchResult](), self.within(chapter), self.waiting
-        searching = self.retriever.search(
-            query, limit=MOST_FOUND, scope=scope, earlier=self.earlier, is_about_both=self.knows_earlier, waiting=waiting
-        )
+        found = list[SearchResult]()
+        search = partial(self.retriever.search, query, limit=MOST_FOUND, scope=self.within(chapter))
+        searching = search(earlier=self.earlier, is_about_both=self.knows_earlier, waiting=self.waiting)
         try:
             found.append(await searching)
         except RetrievalUnavailable:
@@ -234,7 +233,7 @@ class SearchTool:
             known = self._found.get(hit.passage.source_url)
             if known is None or hit.score > known.score:
                 self._found[hit.passage.source_url] = hit
-        relevant, most = [hit for hit in result.hits if hit.score >= asked.relevance_threshold], self.excerpt_limit
+        relevant, most = [hit for hit in result.hits if hit.score >= threshold], self.excerpt_limit
         self.results = [
             {
                 "number": self.sources.add(hit),
