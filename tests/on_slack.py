@@ -65,7 +65,7 @@ class OnSlack:
         self.workspace.lacks.update(self.lacks)
         self.channel = server.add_channel(self.workspace)
         self.ada = server.add_member(self.workspace)
-        server.add_member(self.workspace, "admin", is_admin=True)
+        self.admin = server.add_member(self.workspace, "admin", is_admin=True)
         self.session = session
         self.notes = Notes(server.platform.changes.tell)
         self.events: list[Event] = []

@@ -72,7 +72,7 @@ def normal(requirement: str) -> str:
 def test_the_wheel_holds_the_three_packages_and_the_pages(wheel: ZipFile) -> None:
     """Every module and script of the three packages is in the wheel, with what messages name, and no test or tool."""
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    files = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".py", ".lua")]
+    files = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".py", ".lua", ".css")]
 
     pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("_recordings/*"), *ROOT.glob("manifest*.json")]
     assert inside == {path.relative_to(ROOT).as_posix() for path in files} | {

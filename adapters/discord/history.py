@@ -184,7 +184,8 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
         said = [one for one in found if one.type is not MessageType.thread_starter_message]
         first = [*dropwhile(partial(_asks_nothing, client), said)][: place == here.thread != here.channel]
         answers = _answers(client, said)
-        parts = [one for parts in answers if _is_about(inbound, parts, is_first=parts[:1] == first) for one in parts]
+        below = [parts for parts in answers if parts[:1] == first and (begins or not any(map(buttons_of, parts)))]
+        parts = [one for parts in answers if _is_about(inbound, parts, is_first=parts in below) for one in parts]
         if parts:
             thread = here.model_copy(update={"thread": place})
             refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)

@@ -44,7 +44,7 @@ async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -
     assert re.search(r"^zoo +0 .*discord:42", readers.out, re.MULTILINE)
     assert (moved.code, moved.err) == (0, "")
     assert "2 pages of zoo are now on the Qdrant server." in moved.out
-    assert (again.code, "holds data of Footnote already" in again.err) == (2, True)
+    assert (again.code, "already has data of Footnote" in again.err) == (2, True)
     assert after.out.partition("_")[0] == before.out.partition("_")[0]
     assert "1 question so far" in chat.out
     assert "discord:42" in sources.out

@@ -115,7 +115,7 @@ end
 function script.reserve(asked, run, most, windows, periods, life, kept, is_meant)
   local at, news = now(), {}
   most, windows, periods = cjson.decode(most), cjson.decode(windows), cjson.decode(periods)
-  if is_meant then sweep(at) end
+  sweep(at)
   local name, names = PREFIX .. 'hold:' .. asked, {PREFIX .. 'hold:' .. asked}
   for _, window in ipairs(windows) do table.insert(names, PREFIX .. 'window:' .. window[1]) end
   local found = redis.call('MGET', unpack(names))

@@ -176,7 +176,9 @@ async def test_what_footnote_did_not_make_is_left_alone(as_alias: bool) -> None:
             await server.engine.update_collection_aliases([models.CreateAliasOperation(create_alias=alias)])
 
         for ask in (lambda: texts(index), lambda: put(index, page("a", "Robots act.")), index.check):
-            with pytest.raises(Misconfigured, match=r"something else under the name documents.*QDRANT_COLLECTION"):
+            with pytest.raises(
+                Misconfigured, match=r"a collection called documents that Footnote did not create.*QDRANT_COLLECTION"
+            ):
                 await ask()
         listed = await server.engine.get_collections()
         assert [one.name for one in listed.collections] == [name]
