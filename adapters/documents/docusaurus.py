@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote
@@ -22,6 +23,8 @@ from adapters.documents.lectures import TRANSCRIPTS, media_of
 CONFIGS = tuple(f"docusaurus.config.{kind}" for kind in ("js", "ts", "mjs", "cjs"))
 USUAL = "website"  # the folder in which a site often lies beside what it tells of
 LARGEST = 200_000  # bytes of a configuration
+MOST = 100  # plugins, and versions
+ODD = (OSError, ValueError, RuntimeError)  # names that are too long or none, links in a circle, brackets without end
 NOT_PUBLISHED, OTHER_VERSION, TRANSLATED = "not on the website", "of another version", "a translation"
 BUILT = "built from other files"
 CODE = re.compile(
@@ -70,14 +73,13 @@ class DocusaurusSite:
         """Return the site that has this configuration."""
         parts = sorted(_parts(config.parent, _code(config)), key=lambda part: -len(part.folder.parts))
         digest = hashlib.sha256()
-        for file in (config, *sorted(config.parent.glob("*versions.json"))):
-            with suppress(OSError):
-                digest.update(file.name.encode() + file.read_bytes())
+        for file in (config, *sorted(config.parent.glob("*versions.json"))[:MOST]):
+            digest.update(file.name.encode() + _text(file).encode(errors="replace"))
         return cls(tuple(parts), digest.hexdigest())
 
     def place(self, path: Path) -> tuple[SitePart, PurePosixPath] | None:
         """Return the part of the site to which a file belongs, with its place there; None where there is none."""
-        path = path.parent.resolve() / path.name
+        path = _place(path.parent, "") / path.name
         part = next((part for part in self.parts if path.is_relative_to(part.folder)), None)
         return part and (part, PurePosixPath(path.relative_to(part.folder).as_posix()))
 
@@ -89,7 +91,7 @@ class DocusaurusSite:
 
 def config_of(path: Path, root: Path) -> Path | None:
     """Return the nearest configuration above a file, or in `website` there, but none that is outside of the *root*."""
-    with suppress(OSError):  # a name may be too long
+    with suppress(*ODD):
         root, home = root.resolve(), path.parent.resolve()
         for folder in (home, *home.parents):
             if not folder.is_relative_to(root):
@@ -102,26 +104,39 @@ def config_of(path: Path, root: Path) -> Path | None:
 
 def _code(config: Path) -> str:
     """Return a program without its comments, and without the brackets in its strings."""
-    with suppress(OSError):
-        if config.stat().st_size <= LARGEST:
-            return CODE.sub(lambda match: BRACKETS.sub("", match[1] or ""), config.read_text(errors="replace"))
+    return CODE.sub(lambda match: BRACKETS.sub("", match[1] or ""), _text(config))
+
+
+def _text(file: Path) -> str:
+    """Return what stands in a file of a website; nothing for one that is too large, or lies elsewhere."""
+    with suppress(*ODD):
+        found = file.resolve()
+        if found.parent == file.parent.resolve() and found.is_file() and found.stat().st_size <= LARGEST:
+            return found.read_text(errors="replace")
     return ""
+
+
+def _place(home: Path, name: str) -> Path:
+    """Return a folder that is named; one in which nothing lies for what cannot be one."""
+    with suppress(*ODD):
+        return (home / name).resolve()
+    return home / "no folder"
 
 
 def _parts(home: Path, code: str) -> Iterator[SitePart]:
     for content, options in _plugins(code):
         usual_path, usual_route = USUAL_PLACES[content]
         route = _said(options, "routeBasePath", usual_route).strip("/")
-        folder = (home / _said(options, "path", usual_path)).resolve()
+        folder = _place(home, _said(options, "path", usual_path))
         if content is Content.DOCS:
             yield from _versions(home, folder, route, options)
         else:
             yield SitePart(content, folder, route, keeps_numbers=True)
     named = STATIC.search(code)
     for name in STRING.findall(named[1]) if named else ["static"]:
-        yield SitePart(Content.FILES, (home / name).resolve())
-    yield SitePart(Content.FILES, (home / "i18n").resolve(), left_out=TRANSLATED)
-    yield SitePart(Content.FILES, (home / "build").resolve(), left_out=BUILT)
+        yield SitePart(Content.FILES, _place(home, name))
+    yield SitePart(Content.FILES, _place(home, "i18n"), left_out=TRANSLATED)
+    yield SitePart(Content.FILES, _place(home, "build"), left_out=BUILT)
 
 
 def _plugins(code: str) -> Iterator[tuple[Content, str]]:
@@ -133,7 +148,7 @@ def _plugins(code: str) -> Iterator[tuple[Content, str]]:
             said = re.search(rf"\b{content}\s*:\s*(?:(false\b)|(?=\{{))", presets)
             if said is None or not said[1]:
                 yield content, _enclosed(presets, said.end()) if said else ""
-    for plugin in PLUGIN.finditer(code):
+    for plugin in islice(PLUGIN.finditer(code), MOST):
         yield Content(plugin[1]), _enclosed(code, plugin.end())
 
 
@@ -149,15 +164,15 @@ def _versions(home: Path, folder: Path, route: str, options: str) -> Iterator[Si
     for name in ("current", *names):
         own = re.search(rf"""(?<![\w.-])['"]?{re.escape(name)}['"]?\s*:\s*(?=\{{)""", said)
         below = _said(_enclosed(said, own.end()) if own else "", "path", "").strip("/")
-        place = folder if name == "current" else (home / f"{before}versioned_docs" / f"version-{name}").resolve()
+        place = folder if name == "current" else _place(home, f"{before}versioned_docs/version-{name}")
         whole = "/".join(filter(None, (route, below)))
         yield SitePart(Content.DOCS, place, whole, keeps_numbers, "" if name == last else OTHER_VERSION)
 
 
 def _listed(file: Path) -> list[str]:
-    with suppress(OSError, ValueError):
-        found: Any = json.loads(file.read_text())
-        return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []  # pyright: ignore[reportUnknownVariableType] - whatever it holds
+    with suppress(*ODD):
+        found: Any = json.loads(_text(file))
+        return [each for each in found if isinstance(each, str)][:MOST] if isinstance(found, list) else []  # pyright: ignore[reportUnknownVariableType] - whatever it holds
     return []
 
 

@@ -79,8 +79,8 @@ async def checked(model: CheckedModel, *, patience: float = PATIENCE) -> str:
     await model.connection.load()  # which is our time, and not the model's
     try:
         async with asyncio.timeout(patience) as limit:
-            turn = await _asked(model, asking)
-        lacks = await _answers(model, turn, limit.when()) if turn.tool_calls else ()
+            turn, until = await _asked(model, asking), limit.when()
+        lacks = await _answers(model, turn, until) if turn.tool_calls else ()
     except TimeoutError:
         return Degraded(SLOW.format(where=where, seconds=patience))
     except failures() as error:

@@ -89,6 +89,8 @@ class QuestionMessage:
         with suppress(Unavailable, PostingFailed):  # whoever answers asks again
             is_admitted = await slack.chat.admission.admits(question)
         if not is_admitted:
+            with suppress(PostingFailed):  # another process may have posted it while it was
+                await self.remove()
             return alone
         try:
             client = await self._client()

@@ -27,14 +27,14 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
-from adapters.chat.background import BackgroundTasks, KeyedLocks
+from adapters.chat.background import LOOK, BackgroundTasks, KeyedLocks
 from adapters.chat.services import CommunityGates
 from adapters.slack.api import LONGEST_CALL, Denied, Unauthorized, connect, meaning, translated
 from adapters.slack.events import PLATFORM
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
 from core.messages import CANNOT_INSTALL
-from core.model import WorkspaceRef
+from core.model import Kept, WorkspaceRef
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -244,6 +244,17 @@ class InstalledWorkspaces:
         for installation in tuple(self._seen):
             with suppress(PostingFailed):  # it is found once somebody writes there
                 await self._kept(installation)
+
+    async def guard(self, kept_for: Callable[[], Awaitable[Kept]]) -> None:
+        """Give a store that is emptied what it has lost, until this is cancelled."""
+        mark = ""
+        while True:
+            with suppress(StoreUnavailable):
+                found = (await kept_for()).mark
+                if mark not in ("", found):
+                    await self.put_back()
+                mark = found
+            await asyncio.sleep(LOOK)
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""

@@ -148,6 +148,7 @@ class People:
             if profile.is_guest:
                 return strangers
             reach = Reach.WORKSPACE if is_alone else await self._reach(workspace, asker.channel)
+            elsewhere = await self._elsewhere(workspace, profile, among) if is_direct else set[str]()
         except ShutOut:
             raise  # the question waits
         except PostingFailed as failure:
@@ -156,7 +157,6 @@ class People:
             return strangers
         is_in = reach is Reach.WORKSPACE and (self._guests_read or workspace.team_id in profile.teams)
         teams = {workspace.team_id} if is_in else set[str]()
-        elsewhere = await self._elsewhere(workspace, profile, among) if is_direct else set[str]()
         return _readers(organization | teams | elsewhere)
 
     async def _elsewhere(self, workspace: Workspace, profile: Profile, among: Collection[WorkspaceRef]) -> set[str]:
@@ -171,6 +171,11 @@ class People:
                     there = await self.profile(f"{prefix}{team}", profile.id)
                     found |= {team} if team in there.teams and not there.is_guest else set()
         return found
+
+    async def stop_looking(self) -> None:
+        """End what is looked for in the background; whoever asks after that begins anew."""
+        before, self.background = self.background, BackgroundTasks()
+        await before.close()
 
     def note_sharing(self, workspace: str, channel: str, *, is_external: bool) -> None:
         """Take note of what an event says of a channel, which is newer than what was looked up."""

@@ -14,6 +14,7 @@ from core.errors import FootnoteError
 from core.model import Calibration, without_controls
 
 FEWEST = 100  # passages to measure with, without being told to
+BOUNDARY, ENOUGH_RIGHT, FEW_FOREIGN = 0.5, 0.8, 0.2  # and how well headings and others have to be told apart there
 THRESHOLDS = tuple(number / 10 for number in range(1, 10))
 HEAD = "{}: shares of {} headings and of {} questions about other things that would get sources\n"
 LINE = "  {:.1f}   {:7.1%} {:7.1%}   {:7.1%} {:7.1%}\n"
@@ -44,6 +45,9 @@ def calibrate_services(opened: Session) -> None:
         if opened.run(app.index.outline()).passages < FEWEST:
             return
         found = opened.run(_measured(opened))
+        shares = [curve.shares(curve.fitted, BOUNDARY) for curve in found]
+        if not all(right >= ENOUGH_RIGHT and foreign <= FEW_FOREIGN for right, foreign in shares):
+            return  # such documents are about what the other questions are about, and tell nothing
         keep_calibrations(opened.settings.data_dir, {curve.name: curve.fitted for curve in found})
         sys.stderr.write(without_controls(MEASURED.format(" and ".join(names))))
 

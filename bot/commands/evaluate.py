@@ -19,9 +19,10 @@ from bot.evaluation.measures import NDCG_AT
 from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of
 from bot.outcome import OK
 from core.answering.context import earlier_questions, stands_alone
-from core.errors import InvalidInput
+from core.errors import InvalidInput, RetrievalUnavailable
 from core.model import EVERYTHING, Answer, Conversation, MessageRef, Scope, Turn, Usage
 
+FOUND = 50  # passages, among which are several of one section
 WORSE = 1  # the code, where a measure is worse than in an earlier run
 
 
@@ -45,19 +46,21 @@ def evaluate_cases(path: Path, telling: Reporting) -> int:
             cases = read_cases(lines)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The cases in {path} cannot be read. Check the path.", field="cases") from error
+    if telling.html is not None and (telling.html in (path, telling.against) or not telling.html.parent.is_dir()):
+        raise InvalidInput(f"The page cannot be written to {telling.html}. Name another file.", field="html")
     if telling.against is not None:
         EvaluationRun.of(()).against(telling.against, telling.margin)  # before anybody waits for answers
     with session("footnote evaluate") as opened:
         run = EvaluationRun.of(opened.run(_evaluate(opened, cases)))
     comparison = run.against(telling.against, telling.margin) if telling.against is not None else None
-    if telling.html is not None:
-        from bot.evaluation.page import page
-
-        _write(telling.html, page(run, comparison))
     if telling.as_json:
         sys.stdout.write(run.as_json(comparison) + "\n")
     else:
         _print(run, comparison)
+    if telling.html is not None:
+        from bot.evaluation.page import page
+
+        _write(telling.html, page(run, comparison))
     return WORSE if comparison is not None and comparison.worse else OK
 
 
@@ -75,9 +78,11 @@ def draft_cases(path: Path, most: int) -> int:
 
     with session("footnote evaluate") as opened:
         cases = opened.run(draft(opened))
+    if not cases:
+        raise InvalidInput("Nothing was found to ask about. Read more documents first.", field="cases")
     lines = (case.model_dump_json(exclude_defaults=True) for case in cases)
     _write(path, "".join(f"{line}\n" for line in lines))
-    how = cases[0].drafted if cases else ""
+    how = cases[0].drafted
     sys.stdout.write(f"{path} has {len(cases)} cases, drafted {how}. Read them, and change what nobody would ask.\n")
     return OK
 
@@ -124,12 +129,15 @@ def _conversation(questions: Sequence[str], answers: Sequence[str] = ()) -> Conv
     return Conversation(thread=thread, turns=tuple(turns))
 
 
-async def found_in_turn(opened: Session, questions: Sequence[str]) -> Sequence[str]:
-    """Return the sections that a search finds for the last of several questions, best first."""
+async def found_in_turn(opened: Session, questions: Sequence[str]) -> Sequence[str] | None:
+    """Return the sections that a search finds for the last of several questions, best first; None while it is down."""
     *before, text = questions
     earlier = "" if stands_alone(text) else earlier_questions(_conversation(before))
-    found = await opened.app.agent.retriever.search(text, limit=NDCG_AT, scope=EVERYTHING, earlier=earlier)
-    return [hit.passage.source_url for hit in found.hits]
+    try:
+        found = await opened.app.agent.retriever.search(text, limit=FOUND, scope=EVERYTHING, earlier=earlier)
+    except RetrievalUnavailable:
+        return None
+    return [*dict.fromkeys(hit.passage.source_url for hit in found.hits)][:NDCG_AT]
 
 
 def _print(run: EvaluationRun, comparison: Comparison | None) -> None:

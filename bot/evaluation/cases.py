@@ -18,8 +18,8 @@ _WHOLE = re.compile(
 _MARKUP = re.compile(r"[*_`\\]|\[\d+\]")
 Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answer]]
 """Asks several questions one after the other in one conversation, and returns the answer to the last."""
-Find: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]
-"""Returns the addresses of the sections that are found for the last of several questions, best first."""
+Find: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str] | None]]
+"""Returns the addresses of the sections that are found for the last of several questions, best first; None without."""
 
 
 class Case(Value):
@@ -65,7 +65,7 @@ class Result(Value):
     case: Case
     answer: Answer
     checks: dict[str, bool]
-    found: tuple[str, ...] = ()
+    found: tuple[str, ...] | None = None
 
     @property
     def passed(self) -> bool:
@@ -75,7 +75,7 @@ class Result(Value):
 
 def is_of(page: str, url: str) -> bool:
     """Return whether an address is that of an expected page, or of a section in it where none is named."""
-    url = url if "#" in page else url.partition("#")[0]
+    url, page = url if "#" in page else url.partition("#")[0].rstrip("/"), page.rstrip("/")
     return url == page or url.endswith(f"/{page.lstrip('/')}")
 
 
@@ -104,8 +104,9 @@ async def evaluate(cases: Iterable[Case], ask: Ask, find: Find | None = None) ->
     for case in cases:
         questions = [*case.before, case.question]
         answer = await ask(questions)
-        found = tuple(await find(questions)) if find and case.pages else ()
-        yield Result(case=case, answer=answer, checks=_checks(case, answer), found=found)
+        found = await find(questions) if find and case.pages else None
+        checks = _checks(case, answer)
+        yield Result(case=case, answer=answer, checks=checks, found=None if found is None else tuple(found))
 
 
 def _checks(case: Case, answer: Answer) -> dict[str, bool]:

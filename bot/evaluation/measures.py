@@ -49,12 +49,12 @@ def ndcg(found: Sequence[str], pages: Sequence[str], *, at: int = NDCG_AT) -> fl
 
     As in Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (2002).
     """
-    left, gain = set(pages), 0.0
+    left, gain, all_of_them = set(pages), 0.0, len(set(pages))
     for rank, url in enumerate(found[:at]):
         hit = {page for page in left if is_of(page, url)}
         gain += len(hit) / log2(rank + 2)
         left -= hit
-    return gain / sum(1 / log2(rank + 2) for rank in range(min(len(pages), at)))
+    return min(gain / sum(1 / log2(rank + 2) for rank in range(min(all_of_them, at))), 1.0)
 
 
 def _precision(result: Result) -> float | None:
@@ -85,7 +85,7 @@ def _tokens(result: Result) -> float | None:
 
 
 def _with_pages(measure: Callable[[Sequence[str], Sequence[str]], float]) -> Callable[[Result], float | None]:
-    return lambda result: measure(result.found, result.case.pages) if result.case.pages else None
+    return lambda result: None if result.found is None else measure(result.found, result.case.pages)
 
 
 MEASURES = (

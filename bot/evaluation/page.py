@@ -115,7 +115,7 @@ def _case(result: Result) -> str:
         "Reference": f"<pre>{escape(case.reference)}</pre>" if case.reference else "",
         "Footnotes": _list(cited),
         "Expected pages": _list(case.pages),
-        "Found": _list(result.found),
+        "Found": _list(result.found or ()),
         "How much of each sentence the passages hold": _list(said),
     }
     inside = "".join(f"<h3>{name}</h3>{each}" for name, each in parts.items() if each)

@@ -118,7 +118,7 @@ def _told(result: Result) -> dict[str, Any]:
         "values": values(result),
         "answer": answer.text,
         "cited": [citation.url for citation in answer.citations],
-        "found": list(result.found),
+        "found": list(result.found or ()),
         "sentences": [asdict(each) for each in answer.sentences],
         "milliseconds": {
             "search": answer.retrieval_time_ms,

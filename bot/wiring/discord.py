@@ -24,7 +24,7 @@ from bot.wiring.platforms import Platform, PlatformClient
 from bot.wiring.services import Advice, Check
 from bot.wiring.stores import Stores
 from core.events import Observer, PlatformWaited, Shortcoming
-from core.ports import Catalogue, Deliveries, PolicyStore
+from core.ports import Catalogue, PolicyStore
 
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
@@ -70,7 +70,7 @@ class DiscordPlatform(Platform):
         await stay_connected(listener, self._token, self._retries(GATEWAY))
 
     @contextlib.asynccontextmanager
-    async def client(self, stores: Stores, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
+    async def client(self, stores: Stores, inbox: RedisInbox) -> AsyncGenerator[PlatformClient]:
         """Yield what answers there; it has to log in first."""
         async with self._client(AutoShardedClient) as client:
             chat = DiscordChat(client, reads_all=self._reads_all, policies=self._policies, observer=self._observer)

@@ -29,7 +29,7 @@ from core.model import (
     Drafted,
     Progress,
 )
-from core.ports import Catalogue, ChatSurface, Deliveries, Membership
+from core.ports import Catalogue, ChatSurface, Membership
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices, Waits
@@ -75,7 +75,7 @@ class Platform(ABC):
         """
 
     @abstractmethod
-    def client(self, stores: Stores, inbox: Deliveries) -> AbstractAsyncContextManager[PlatformClient]:
+    def client(self, stores: Stores, inbox: RedisInbox) -> AbstractAsyncContextManager[PlatformClient]:
         """Return what answers there; it has to log in first."""
 
     def _retries(self, way: str) -> RetryPolicy:

@@ -17,7 +17,7 @@ from core.errors import FootnoteError, Misconfigured, PostingFailed, StoreUnavai
 from core.events import Observer, ServiceFailed, Shortcoming
 from core.messages.wording import listed
 from core.model import WorkspaceRef
-from core.ports import Catalogue, Deliveries
+from core.ports import Catalogue
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 HEARD = "sockets"  # the way on which the bot hears
 LONGEST_END = 10.0  # seconds for what people have used before a stop
+GIVEN_BACK = 5.0  # seconds until workers have given an emptied store what they know
+MOST_READ = 50  # workspaces in which everything is read again
 
 
 class SlackPlatform(Platform):
@@ -117,8 +119,9 @@ class SlackPlatform(Platform):
                 listener.background.begin(partial(self._give_back, settle))
                 listener.regain(home.name if home else "")
 
-            listener.background.begin(self._tell_shortcoming)
-            listener.background.begin(partial(take_over, services, self.key, commands.find, lost=regain))
+            taking_over = partial(take_over, services, self.key, commands.find, lost=regain)
+            for work in (self._tell_shortcoming, partial(self._read_all, inbox, listener.catch_up), taking_over):
+                listener.background.begin(work)
             await self._hear(app, stores, catch_up, settle, home.title if home else "")
 
     def _hooks(
@@ -142,6 +145,16 @@ class SlackPlatform(Platform):
             await PATIENT.call(self._installed.put_back)
         await settle()
 
+    async def _read_all(self, inbox: RedisInbox, catch_up: Callable[[str], None]) -> None:
+        """Catch up everywhere where the store was emptied just before the start: it knows of nothing that was heard."""
+        from adapters.chat.intake import LATEST
+
+        if self._installed is None or (await PATIENT.call(inbox.kept_for)).age > LATEST:
+            return
+        await asyncio.sleep(GIVEN_BACK)
+        for home, _ in (await PATIENT.call(self._installed.joined))[:MOST_READ]:
+            catch_up(home.workspace)
+
     async def _tell_shortcoming(self) -> None:
         """Say which scopes are missing, and where; where Slack does not tell now, what needs one says so."""
         from adapters.slack.health import look_for_scopes, shortcoming
@@ -156,7 +169,7 @@ class SlackPlatform(Platform):
                 self._observer(Shortcoming(self.name, advice))
 
     @contextlib.asynccontextmanager
-    async def client(self, stores: Stores, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
+    async def client(self, stores: Stores, inbox: RedisInbox) -> AsyncGenerator[PlatformClient]:
         """Yield what answers there; it has to log in first."""
         from adapters.chat.delivery import PlatformSurface
         from adapters.chat.removing import Remover
@@ -165,14 +178,21 @@ class SlackPlatform(Platform):
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         remover = Remover(chat, self.key, stores.removals)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer, remover=remover)
+
+        async def beside() -> None:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(remover.run())
+                if self._installed is not None:  # a listener that has just started may know of no installation
+                    group.create_task(self._installed.guard(inbox.kept_for))
+
         try:
-            yield PlatformClient(surface, self._log_in, remover.run)
+            yield PlatformClient(surface, self._log_in, beside)
         finally:
             await self._finish()
 
     async def _finish(self) -> None:
         """Let tokens be kept that are being renewed: Slack gives each once; who is where is of no use any more."""
-        await self._people.background.close()
+        await self._people.stop_looking()
         if self._installed is not None:
             await self._installed.background.finish(LONGEST_END)
 

@@ -16,9 +16,11 @@ from core.model import Calibration, Candidate, IndexQuery
 from core.ports import Embedder, PassageIndex, Reranker
 
 FEWEST, MOST = 20, 60  # headings
-STEEPEST = 40.0
+STEEPEST, FLATTEST = 40.0, 1.0  # slopes
+TINY, FARTHEST = 1e-12, 50.0  # what is divided by at least, and exponents at most
 FALL, RISE = 0.6, 0.25  # of the slope that fits, below the boundary and above it, as for the built-in embedder
 TOO_FEW = "The documents have {} different headings, and {} are needed to measure with. Read more documents first."
+ALIKE = "{} does not tell the headings of the documents from questions about other things, so nothing was measured."
 FOREIGN = (
     *(
         "How do I boil an egg?",
@@ -52,8 +54,10 @@ class Curve:
 
     @property
     def fitted(self) -> Calibration:
-        """The calibration that tells both kinds apart best."""
+        """The calibration that tells both kinds apart best. Raises `InvalidInput` where none does."""
         middle, slope = fit(self.right, self.foreign)
+        if not slope >= FLATTEST:
+            raise InvalidInput(ALIKE.format(self.name), field="documents")
         return replace(
             self.before, midpoint=round(middle, 3), slope=round(slope * FALL, 1), rise=round(slope * RISE, 1)
         )
@@ -79,16 +83,16 @@ def fit(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float]:
         g0 = g1 = h00 = h01 = h11 = 0.0
         for x, y, weight in points:
             z = x - centre
-            p = 1 / (1 + math.exp(-(slope * z + shift)))
+            p = 1 / (1 + math.exp(-max(min(slope * z + shift, FARTHEST), -FARTHEST)))
             g0, g1 = g0 + weight * (y - p), g1 + weight * (y - p) * z
             v = weight * p * (1 - p)
             h00, h01, h11 = h00 + v, h01 + v * z, h11 + v * z * z
-        determinant = h00 * h11 - h01 * h01 + 1e-12
+        determinant = h00 * h11 - h01 * h01 + TINY
         shift += (h11 * g0 - h01 * g1) / determinant
         slope += (h00 * g1 - h01 * g0) / determinant
-        if slope > STEEPEST:
+        if abs(slope) > STEEPEST:
             break
-    return centre - shift / slope, min(slope, STEEPEST)
+    return centre - shift / (slope or TINY), min(slope, STEEPEST)
 
 
 async def curves(index: PassageIndex, embedder: Embedder, reranker: Reranker | None) -> list[Curve]:

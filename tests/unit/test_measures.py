@@ -19,7 +19,7 @@ PAGES = [f"p{number}" for number in range(20)]
 BY_NAME = {kind.name: kind for kind in MEASURES}
 
 
-def result(*cited: str, found: Sequence[str] = (), pages: Sequence[str] = (), **fields: Any) -> Result:
+def result(*cited: str, found: Sequence[str] | None = None, pages: Sequence[str] = (), **fields: Any) -> Result:
     """What became of a case in which these addresses are cited."""
     citations = tuple(
         Citation(number=number, chapter="", section="", title="", url=url, relevance_score=1.0)
@@ -27,7 +27,12 @@ def result(*cited: str, found: Sequence[str] = (), pages: Sequence[str] = (), **
     )
     case = Case.model_validate({"id": "1", "question": "?", "pages": tuple(pages), **fields.pop("case", {})})
     fields = {"id": "a", "text": "", "status": Status.ANSWERED, **fields}
-    return Result(case=case, answer=Answer(citations=citations, **fields), checks={}, found=tuple(found))
+    return Result(
+        case=case,
+        answer=Answer(citations=citations, **fields),
+        checks={},
+        found=None if found is None else tuple(found),
+    )
 
 
 @given(found=st.lists(st.sampled_from(PAGES), unique=True), pages=st.sets(st.sampled_from(PAGES), min_size=1))
@@ -45,6 +50,7 @@ def test_a_page_that_is_found_twice_counts_once() -> None:
     """Two of its sections are no two pages."""
     assert ndcg(["a/b#1", "a/b#2"], ["b"]) == 1.0
     assert ndcg(["x", "a/b#2"], ["b"]) == pytest.approx(0.63, abs=0.001)
+    assert ndcg(["a/b#2", "x"], ["b", "b", "b#2"]) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_a_page_that_is_found_twice_counts_once() -> None:
     [
         (result(), {"acceptable": 1.0, "seconds": 0.0}),
         (result("g/a", "g/c", pages=["a", "b"]), {"citation precision": 0.5, "citation recall": 0.5}),
-        (result(pages=["a"]), {"citation recall": 0.0, "recall@5": 0.0, "answered where it should": 1.0}),
+        (result(found=[], pages=["a"]), {"citation recall": 0.0, "recall@5": 0.0, "answered where it should": 1.0}),
         (result(found=["g/a#1"], pages=["a"]), {"recall@5": 1.0, "nDCG@10": 1.0}),
         (result(sentences=(CheckedSentence("A", 0.5), CheckedSentence("B", 0.0))), {"unsupported sentences": 0.5}),
         (result(case={"should_abstain": True}), {"abstained where it should": 0.0}),
