@@ -28,13 +28,12 @@ async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(disc
     """By the event of a bot that is put together from settings; it holds no words."""
     values: dict[str, Any] = {"discord_token": discord.server.token, "discord_api_url": discord.server.api_url}
     stores: Any = SimpleNamespace(removals=MemoryRemovals())
+    inbox: Any = discord.notes
     events = list[Event]()
     claim = await discord.asks()
     discord.forbids(claim)
 
-    async with DiscordPlatform(Settings(**values), events.append, MemoryIndex()).client(
-        stores, discord.notes
-    ) as client:
+    async with DiscordPlatform(Settings(**values), events.append, MemoryIndex()).client(stores, inbox) as client:
         await client.log_in()
         await client.surface.reply(claim, progress(ANSWER))
 
