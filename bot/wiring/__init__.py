@@ -99,8 +99,7 @@ async def assemble(
 
     async with contextlib.AsyncExitStack() as stack:
         services = Services(settings, observer, timing, stack, owner)
-        embedder = services.embedder()
-        reranker = services.reranker()
+        embedder, reranker = services.embedder(), services.reranker()
         index = services.index(embedder)
         retriever = HybridRetriever(embedder, index, clock=time.monotonic, reranker=reranker, observer=observer)
         agent = Agent(

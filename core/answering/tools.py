@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Annotated, Any, TypeAlias, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -230,9 +231,8 @@ class SearchTool:
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         for hit in (*result.hits, *result.nearest):  # of each section, the best that was found
-            known = self._found.get(hit.passage.source_url)
-            if known is None or hit.score > known.score:
-                self._found[hit.passage.source_url] = hit
+            known = self._found.get(hit.passage.source_url, hit)
+            self._found[hit.passage.source_url] = max(known, hit, key=attrgetter("score"))
         relevant, most = [hit for hit in result.hits if hit.score >= threshold], self.excerpt_limit
         self.results = [
             {
