@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from adapters.unix import LEAST_URGENT
 from bot.cli import app
 from tests.fakes.chat import asked_of
 from tests.fixtures.commands import Ended, write_documents
@@ -90,17 +92,23 @@ async def test_the_same_question_is_answered_by_the_services(shop: Shop) -> None
 
 
 async def test_ingestion_beside_bots_gives_way_to_them(shop: Shop, tmp_path: Path) -> None:
-    """With index and store on servers nobody owns the data folder, and a bot may be at work anywhere beside it."""
+    """With index and store on servers nobody owns the data folder, and a bot may be at work anywhere beside it.
+
+    On a busy machine its end takes as long as there is other work, and is not waited for.
+    """
     env = {**os.environ, **shop.world.environment(shop.data)}
     words = [sys.executable, "-m", "bot", "ingest", str(write_documents(tmp_path / "more")), "--quiet"]
     ended = await asyncio.create_subprocess_exec(*words, env=env, stderr=asyncio.subprocess.DEVNULL)
     ways = {0}
-    while ended.returncode is None:
+    while ended.returncode is None and LEAST_URGENT not in ways:
         with contextlib.suppress(ProcessLookupError):
             ways.add(os.getpriority(os.PRIO_PROCESS, ended.pid))
         await asyncio.sleep(0.005)  # what is waited for happens in another process
+    with contextlib.suppress(ProcessLookupError):
+        ended.kill()
+    code = await ended.wait()
 
-    assert (ended.returncode, max(ways)) == (0, 19)
+    assert (code in (0, -signal.SIGKILL), max(ways)) == (True, LEAST_URGENT)
 
 
 async def test_what_an_answer_costs_is_said(shop: Shop) -> None:

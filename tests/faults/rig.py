@@ -27,7 +27,7 @@ from tests.faults.model import SHORT, NumberingModel, words
 from tests.faults.points import LISTENING, Order
 from tests.faults.record import MOST_HITS, Deeds, Record
 from tests.faults.slack import OnSlack
-from tests.faults.store import FSYNCS, Store, open_store, turns_of, unsettled
+from tests.faults.store import FSYNCS, Store, attempts, open_store, turns_of, unsettled
 from tests.servers.cohere import CohereServer
 from tests.servers.qdrant import QdrantServer
 
@@ -182,12 +182,20 @@ class Rig:
         return next((each.name for each in self.host.processes.values() if each.pid in pids), None)
 
     async def patience(self) -> None:
-        """Wait until no question is left for which one more death would be one too many."""
+        """Wait until no question is left for which one more death would be one too many.
+
+        Whoever takes a question and dies at once tells nobody of it, but has written it down.
+        """
         async with asyncio.timeout(REST):
-            while any(hits >= MOST_HITS - 1 for hits in self.record.hits.values()):
+            while any(hits >= MOST_HITS - 1 for hits in [*self.record.hits.values(), *await self._deaths()]):
                 await asyncio.sleep(LOOK)
                 if not await unsettled(self.store):
                     self.record.hits.clear()  # whoever settled it died before it could tell
+
+    async def _deaths(self) -> list[int]:
+        """Count the workers that have died over each question, as the store knows it: all that began it but one."""
+        held = set[str]().union(*self.record.held.values())
+        return [count - (question in held) for question, count in (await attempts(self.store)).items()]
 
     # What can be seen
 

@@ -23,6 +23,16 @@ from tests.faults.model import number_of
 from tests.servers.valkey import MASTER, Node, Watched, alone, until, wait_for, watched
 
 UNSETTLED = ("footnote:inbox:{inbox}:thread:*", "footnote:inbox:{inbox}:accepted:*")
+ATTEMPTS = """
+local found = {}
+for _, key in ipairs(redis.call('KEYS', 'footnote:inbox:{inbox}:question:*')) do
+  local state, attempts = unpack(redis.call('HMGET', key, 'state', 'attempts'))
+  if state == 'waiting' or state == 'running' then
+    table.insert(found, key)
+    table.insert(found, attempts or '0')
+  end
+end
+return found"""
 CONVERSATIONS = "footnote:conversation:*"
 FSYNCS = ("always", "everysec", "no")
 MISSED_AFTER = 500  # milliseconds after which a Sentinel takes its master for dead
@@ -158,6 +168,12 @@ class Doubled:
 async def unsettled(store: Store) -> int:
     """Count the threads with something to do, and the platforms by whose commands something was asked."""
     return await asyncio.to_thread(lambda: sum(len(store.node.say("KEYS", pattern)) for pattern in UNSETTLED))
+
+
+async def attempts(store: Store) -> Mapping[str, int]:
+    """Count how often each question that waits or is worked on was begun, by the id of its message."""
+    found: list[str] = await asyncio.to_thread(lambda: store.node.say("EVAL", ATTEMPTS, 0))
+    return {key.rpartition(":")[2]: int(count) for key, count in zip(found[::2], found[1::2], strict=True)}
 
 
 async def turns_of(store: Store, seal: Seal) -> Counter[int]:
