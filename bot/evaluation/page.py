@@ -11,8 +11,8 @@ from bot.evaluation.cases import Result
 from bot.evaluation.measures import MEASURES, SAID, Measured, measured, times, values
 from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of, shown
 
-WIDTH, HEIGHT, LEFT, RIGHT = 640, 30, 210, 70  # of a plot, in all, of a line, and beside the bars, in SVG's units
-FULL = WIDTH - LEFT - RIGHT
+WIDTH, HEIGHT, RIGHT = 360, 44, 70  # of a plot, of a line with its name above, and beside the bars, in SVG's units
+FULL = WIDTH - RIGHT
 
 
 def page(run: EvaluationRun, comparison: Comparison | None) -> str:
@@ -61,8 +61,8 @@ def _stages(results: Sequence[Result]) -> Iterator[Sequence[str]]:
 
 
 def _compared(comparison: Comparison) -> str:
-    worse = comparison.worse
-    said = f"Worse by more than {comparison.margin:.0%}: {', '.join(worse)}." if worse else "Nothing is worse."
+    margin, worse = f"more than {comparison.margin:.0%}", comparison.worse
+    said = f"Worse by {margin}: {', '.join(worse)}." if worse else f"Nothing is worse by {margin}."
     return _table(differences(comparison)) + f"<p>{said}</p>"
 
 
@@ -71,8 +71,8 @@ def _shares(found: Mapping[str, Measured]) -> str:
     lines = list[tuple[str, str, str]]()
     for kind in MEASURES:
         if kind.is_share and (each := found.get(kind.name)):
-            low, high = LEFT + each.low * FULL, LEFT + each.high * FULL
-            interval = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="15" y2="15" class="interval"/>'
+            low, high = each.low * FULL, each.high * FULL
+            interval = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="30" y2="30" class="interval"/>'
             bar = _bar(each.mean, "good" if kind.is_better else "bad")
             lines.append((kind.name, bar + interval, shown(kind, each.mean)))
     return _plot("Shares", lines)
@@ -88,16 +88,16 @@ def _durations(results: Sequence[Result]) -> str:
 
 
 def _bar(share: float, kind: str) -> str:
-    return f'<rect x="{LEFT}" y="7" width="{min(share, 1.0) * FULL:.1f}" height="16" class="{kind}"/>'
+    return f'<rect y="24" width="{min(share, 1.0) * FULL:.1f}" height="12" class="{kind}"/>'
 
 
 def _plot(title: str, lines: Sequence[tuple[str, str, str]]) -> str:
-    """Draw lines below each other, each with its name on the left and its value on the right."""
+    """Draw lines below each other, each with its name above and its value on the right: as legible on a phone."""
     drawn = ""
     for number, (name, marks, value) in enumerate(lines):
-        left = f'<text x="{LEFT - 10}" y="20" text-anchor="end">{escape(name)}</text>'
-        right = f'<text x="{WIDTH - RIGHT + 8}" y="20">{escape(value)}</text>'
-        drawn += f'<g transform="translate(0 {HEIGHT * number})">{left}{marks}{right}</g>'
+        above = f'<text y="17">{escape(name)}</text>'
+        right = f'<text x="{FULL + 8}" y="35">{escape(value)}</text>'
+        drawn += f'<g transform="translate(0 {HEIGHT * number})">{above}{marks}{right}</g>'
     size = f'viewBox="0 0 {WIDTH} {HEIGHT * len(lines)}"'
     return f'<svg {size} role="img" aria-label="{escape(title)}">{drawn}</svg>'
 
