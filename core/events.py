@@ -11,7 +11,7 @@ from core.model import Answer, Cost, MessageRef, Status, Usage, WorkspaceRef
 
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
-Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index", "inbox", "tool"]
+Service: TypeAlias = Literal["chat model", "review model", "embedder", "reranker", "index", "inbox", "tool"]
 """What a service does here, whoever provides it."""
 
 

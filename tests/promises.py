@@ -85,6 +85,7 @@ PROMISES = {
     "budgets-are-moderated": "Moderators lower budgets and lift what they have set, and never go above the operator's.",
     "any-model": "Any model that speaks chat completions answers, whatever it cannot do.",
     "second-model": "A second model answers while the first does not work, and the operator sees it.",
+    "answers-reviewed": "Another model can review answers; without it, and while it is away, words and numbers decide.",
     "refusals-told": "What a service says as it refuses reaches the operator alone, without what was sent.",
     "failing-services-are-skipped": "A service that fails again and again is left alone for a while; nobody waits.",
     "stops-count": "A stop reaches the answer, wherever it is written.",

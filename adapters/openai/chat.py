@@ -122,12 +122,14 @@ class OpenAIChat:
         dialect.remember(turn, reading)
         yield turn
 
-    async def check(self) -> str:
+    async def check(self, *, calls: bool = True) -> str:
         """Return a line about what it can do, for the operator; a `Degraded` one where it does less than others.
+
+        Whether it can call tools is tried only where it has to make *calls*.
 
         Raises `Misconfigured` where they have to change something, and `ModelUnavailable` where the service is away.
         """
-        return await checked(self)
+        return await checked(self, calls=calls)
 
     async def aclose(self) -> None:
         """Close the connections that are kept for later."""

@@ -23,6 +23,7 @@ LOOK_UP = ToolSpec(
 )
 SLIPS = 2  # failed tool calls, after which it is asked without tools
 TRIED = Prompt(({"role": "user", "content": "Call the tool look_up with the word 'ready'. Say OK if you cannot."},))
+GREETED = Prompt(({"role": "user", "content": "Say OK."},))
 
 NO_TOOLS = "It calls no tools, so each question is searched only once, in the words of the person who asks"
 DID_NOT_CALL = "It did not call the tool that it was asked to call, so it may not search again by itself"
@@ -68,13 +69,17 @@ class Degraded(str):
     __slots__ = ()
 
 
-async def checked(model: CheckedModel, *, patience: float = PATIENCE) -> str:
+async def checked(model: CheckedModel, *, calls: bool = True, patience: float = PATIENCE) -> str:
     """Have it call a tool, and answer with the result: so the address, the key, the model and what it can do are known.
 
+    One that makes no *calls* only has to speak.
     Raises `Misconfigured` where an operator has to change something, and `ModelUnavailable` where the service is away.
     One that is busy is not.
     """
-    asking, where = Asking(TRIED, (LOOK_UP,)), f"{model.model} at {place(model.base_url)}"
+    asking, where = (
+        Asking(TRIED, (LOOK_UP,)) if calls else Asking(GREETED, ()),
+        f"{model.model} at {place(model.base_url)}",
+    )
     trouble: Exception | None = None
     await model.connection.load()  # which is our time, and not the model's
     try:
@@ -148,9 +153,9 @@ def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn, mor
 
 def _lacks(model: CheckedModel, asking: Asking, turn: ModelTurn) -> Iterator[str]:
     """Yield a sentence for each thing that works less well with this model."""
-    if not model.dialect.has_tools:
+    if asking.tools and not model.dialect.has_tools:
         yield NO_TOOLS
-    elif not turn.tool_calls:
+    elif asking.tools and not turn.tool_calls:
         yield DID_NOT_CALL
     if asking.reading and asking.reading.is_whole:
         yield NO_STREAM

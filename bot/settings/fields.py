@@ -145,13 +145,24 @@ def setting(name: str, default: object, *, like: str | None = None, must: str | 
     return Field(default, validation_alias=name, examples=[default if like is None else like], title=must, **limits)
 
 
+def price(name: str, *, like: str) -> Any:
+    """Return a field for what something costs, in any currency."""
+    return setting(name, None, ge=0, allow_inf_nan=False, like=like)
+
+
 def revealed(value: SecretStr | None) -> str | None:
     """Return a secret as text, for the client that needs it."""
     return None if value is None else value.get_secret_value()
 
 
-NO_FALLBACK_MODEL = "The chat model that takes over has no name. Set OPENAI_FALLBACK_MODEL too."
-NO_FIRST_MODEL = "OPENAI_FALLBACK_MODEL takes over from a first chat model. Set OPENAI_API_KEY or OPENAI_BASE_URL too."
+NO_FALLBACK = (
+    "The chat model that takes over has no name. Set OPENAI_FALLBACK_MODEL too.",
+    "OPENAI_FALLBACK_MODEL takes over from a first chat model. Set OPENAI_API_KEY or OPENAI_BASE_URL too.",
+)
+NO_REVIEW = (
+    "The chat model that reviews answers has no name. Set OPENAI_REVIEW_MODEL too.",
+    "OPENAI_REVIEW_MODEL reviews what another chat model writes. Set OPENAI_API_KEY or OPENAI_BASE_URL too.",
+)
 
 
 class ServiceSettings(BaseSettings):
@@ -183,26 +194,32 @@ class ServiceSettings(BaseSettings):
     """The service of the second chat model. Without it, that of the first one."""
     openai_fallback_key: Key | None = setting("OPENAI_FALLBACK_API_KEY", None)
     """The key for the second chat model. Without it, that of the first one if both use the same service."""
-    price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False, like="0.15")
+    openai_review_model: str | None = setting("OPENAI_REVIEW_MODEL", None)
+    """A chat model that reviews each answer before its warnings are shown, and notices negations and paraphrases.
+    Without it, words and numbers decide."""
+    openai_review_url: Address | None = setting("OPENAI_REVIEW_BASE_URL", None, like="http://localhost:11434/v1")
+    """The service of the chat model that reviews. Without it, that of the first one."""
+    openai_review_key: Key | None = setting("OPENAI_REVIEW_API_KEY", None)
+    """The key for the chat model that reviews. Without it, that of the first one if both use the same service."""
+    price_prompt: float | None = price("OPENAI_PRICE_PROMPT", like="0.15")
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""
-    price_cached: float | None = setting("OPENAI_PRICE_CACHED", None, ge=0, allow_inf_nan=False, like="0.075")
+    price_cached: float | None = price("OPENAI_PRICE_CACHED", like="0.075")
     """What a million prompt tokens from the service's cache cost. Without it, they cost as much as others."""
-    price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6")
+    price_completion: float | None = price("OPENAI_PRICE_COMPLETION", like="0.6")
     """What a million tokens of answers cost, in your currency."""
-    fallback_price_prompt: float | None = setting(
-        "OPENAI_FALLBACK_PRICE_PROMPT", None, ge=0, allow_inf_nan=False, like="0.15"
-    )
+    fallback_price_prompt: float | None = price("OPENAI_FALLBACK_PRICE_PROMPT", like="0.15")
     """What a million prompt tokens of the second chat model cost. Without both its prices, as much as those of the
     first one."""
-    fallback_price_cached: float | None = setting(
-        "OPENAI_FALLBACK_PRICE_CACHED", None, ge=0, allow_inf_nan=False, like="0.075"
-    )
+    fallback_price_cached: float | None = price("OPENAI_FALLBACK_PRICE_CACHED", like="0.075")
     """What a million prompt tokens from the cache of that model's service cost. Without it, as much as its others."""
-    fallback_price_completion: float | None = setting(
-        "OPENAI_FALLBACK_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False, like="0.6"
-    )
+    fallback_price_completion: float | None = price("OPENAI_FALLBACK_PRICE_COMPLETION", like="0.6")
     """What a million tokens of answers by the second chat model cost."""
+    review_price_prompt: float | None = price("OPENAI_REVIEW_PRICE_PROMPT", like="0.15")
+    """What a million prompt tokens of the chat model that reviews cost. Without both its prices, as much as those of
+    the first one."""
+    review_price_completion: float | None = price("OPENAI_REVIEW_PRICE_COMPLETION", like="0.6")
+    """What a million tokens that it writes cost."""
     cohere_key: Key | None = setting("COHERE_API_KEY", None)
     """The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and nothing is
     reranked."""
@@ -214,7 +231,7 @@ class ServiceSettings(BaseSettings):
     """The dimensions of that model's vectors. If you change the number, ingest all documents again."""
     cohere_rerank_model: str = setting("COHERE_RERANK_MODEL", "rerank-v3.5")
     """Cohere's model for reranking; `off` skips reranking."""
-    price_searches: float | None = setting("COHERE_PRICE_SEARCHES", None, ge=0, allow_inf_nan=False, like="2")
+    price_searches: float | None = price("COHERE_PRICE_SEARCHES", like="2")
     """What a thousand searches cost at Cohere, with the embedding of a question and one reranking each. It is counted
     if the first chat model has prices too."""
     qdrant_url: Address | None = setting("QDRANT_URL", None, like="http://localhost:6333")
@@ -248,6 +265,12 @@ class ServiceSettings(BaseSettings):
         return self.prices and (theirs or self.prices)
 
     @property
+    def review_prices(self) -> Prices | None:
+        """The same with those of the chat model that reviews."""
+        theirs = self._priced(self.review_price_prompt, None, self.review_price_completion)
+        return self.prices and (theirs or self.prices)
+
+    @property
     def dearest_prices(self) -> Prices | None:
         """What tokens and searches cost at most, whichever of the chat models writes."""
         if self.openai_fallback_model is None or self.fallback_prices is None or self.prices is None:
@@ -266,12 +289,16 @@ class ServiceSettings(BaseSettings):
         """Whether a service writes the answers; local ones need an address and no key."""
         return self.openai_key is not None or self.openai_url is not None
 
-    def check_fallback(self) -> None:
-        """Raise `Misconfigured` with one sentence if the settings of the second chat model do not go together."""
-        if self.openai_fallback_model is None and (self.openai_fallback_key or self.openai_fallback_url):
-            raise Misconfigured(NO_FALLBACK_MODEL)
-        if self.openai_fallback_model is not None and not self.has_chat_model:
-            raise Misconfigured(NO_FIRST_MODEL)
+    def check_chat_models(self) -> None:
+        """Raise `Misconfigured` with one sentence if the settings of the chat models do not go together."""
+        for name, more, no_name, no_first in (
+            (self.openai_fallback_model, (self.openai_fallback_key, self.openai_fallback_url), *NO_FALLBACK),
+            (self.openai_review_model, (self.openai_review_key, self.openai_review_url), *NO_REVIEW),
+        ):
+            if name is None and any(more):
+                raise Misconfigured(no_name)
+            if name is not None and not self.has_chat_model:
+                raise Misconfigured(no_first)
 
     @property
     def is_shared(self) -> bool:

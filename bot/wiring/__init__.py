@@ -114,6 +114,7 @@ async def assemble(
             ),
             prices=settings.prices,
             dearest=settings.dearest_prices,
+            reviewer=services.reviewer(),
             practices=practices(settings),
         )
         private = owner.welcome.store if owner else None

@@ -193,10 +193,14 @@ def practices(settings: Settings) -> Practices:
 
 def _readers(settings: Settings) -> Iterator[str]:
     """Yield the services that are given what people ask."""
-    first, second = settings.openai_url, settings.openai_fallback_url or settings.openai_url
-    if settings.has_chat_model:
-        yield f"the chat model {settings.openai_model} ({urlsplit(first).hostname if first else 'OpenAI'})"
-    if settings.openai_fallback_model is not None:
-        yield f"the chat model {settings.openai_fallback_model} ({urlsplit(second).hostname if second else 'OpenAI'})"
+    first = settings.openai_url
+    models = (
+        (settings.openai_model if settings.has_chat_model else None, first),
+        (settings.openai_fallback_model, settings.openai_fallback_url or first),
+        (settings.openai_review_model, settings.openai_review_url or first),
+    )
+    for model, url in models:
+        if model is not None:
+            yield f"the chat model {model} ({urlsplit(url).hostname if url else 'OpenAI'})"
     if settings.cohere_key is not None:
         yield "Cohere"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
 from bot.wiring.calibrations import kept_calibrations
+from core.answering.review import Reviewer
 from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
@@ -51,7 +52,7 @@ class RetryTiming:
 
 
 DEFAULT_TIMING = RetryTiming()
-FIRST, SECOND = "chat model", "second chat model"
+FIRST, SECOND, REVIEW = "chat model", "second chat model", "review model"
 
 
 async def load_ahead(settings: Settings) -> None:
@@ -81,7 +82,7 @@ class Services:
     def chat_model(self, embedder: Embedder) -> ChatModel:
         """Return what writes answers. Raises `Misconfigured` where the settings do not go together."""
         settings = self._settings
-        settings.check_fallback()
+        settings.check_chat_models()
         if not settings.has_chat_model:
             from adapters.extractive import ExtractiveModel
 
@@ -90,22 +91,30 @@ class Services:
 
             self.checks.insert(0, Check("chat model", look))
             return ExtractiveModel(embedder)
-        first = self._chat(FIRST, settings.openai_model, settings.openai_url, settings.openai_key, "OPENAI_BASE_URL")
+        first = self._chat(FIRST, settings.openai_model, settings.openai_url, settings.openai_key)
         if settings.openai_fallback_model is None:
             return first
         from adapters.openai import FallbackChat
 
         url, key = settings.openai_fallback_url, settings.openai_fallback_key
-        if url is None:  # nobody else is given the first one's key
-            url, key = settings.openai_url, key or settings.openai_key
-        second = self._chat(SECOND, settings.openai_fallback_model, url, key, "OPENAI_FALLBACK_BASE_URL")
+        second = self._chat(SECOND, settings.openai_fallback_model, url, key)
         return FallbackChat(first, second, self._observer, settings.fallback_prices)
 
-    def _chat(self, name: str, model: str, url: str | None, key: SecretStr | None, setting: str) -> OpenAIChat:
-        """Return one model behind an endpoint, at which the doctor looks under a *name*."""
+    def reviewer(self) -> Reviewer | None:
+        """Return what reviews answers, if anything does."""
+        settings = self._settings
+        if settings.openai_review_model is None:
+            return None
+        url, key = settings.openai_review_url, settings.openai_review_key
+        return Reviewer(self._chat(REVIEW, settings.openai_review_model, url, key), settings.review_prices)
+
+    def _chat(self, name: str, model: str, url: str | None, key: SecretStr | None) -> OpenAIChat:
+        """Return one model behind an endpoint, at which the doctor looks under a *name*; without one, the first's."""
         from adapters.openai import Degraded, OpenAIChat, OpenAILimits
 
         settings = self._settings
+        if url is None:  # nobody else is given the first one's key
+            url, key = settings.openai_url, key or settings.openai_key
         limits = OpenAILimits(
             tokens=settings.openai_max_tokens,
             context=settings.openai_context_tokens if name == FIRST else None,
@@ -120,11 +129,12 @@ class Services:
         )
 
         async def look() -> str:
-            says = await chat.check()
+            says = await chat.check(calls=name != REVIEW)
             return Advice(says) if isinstance(says, Degraded) else says
 
         self._stack.push_async_callback(chat.aclose)
-        self.checks.insert(0 if name == FIRST else 1, Check(name, look, setting))
+        places = {FIRST: "OPENAI_BASE_URL", SECOND: "OPENAI_FALLBACK_BASE_URL", REVIEW: "OPENAI_REVIEW_BASE_URL"}
+        self.checks.insert(sum(each.name in places for each in self.checks), Check(name, look, places[name]))
         return chat
 
     def embedder(self) -> Embedder:

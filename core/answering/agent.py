@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
-from math import ceil, inf
+from math import ceil
 
 from core.answering.citations import Footnotes, Sources, selected_text
 from core.answering.context import (
@@ -18,13 +18,14 @@ from core.answering.context import (
     TokenMeter,
     cost_of,
     earlier_questions,
-    readable_tokens,
+    readable_bytes,
     size_of,
     stands_alone,
 )
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, REPAIR
+from core.answering.review import Reviewer
 from core.answering.smalltalk import is_small_talk
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, judge, stopped
@@ -68,8 +69,6 @@ SERVICES: Mapping[Awaited, Service] = {
 LATE_SERVICE = "A question took longer than {:g} seconds in all, and was waiting for this at the end."
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 MOST_REFUSALS = 3  # of prompts that are too long
-WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
-FRAME = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
 
 
 @dataclass
@@ -77,7 +76,8 @@ class Agent:
     """Answers questions; keeps nothing of them but a better estimate of tokens.
 
     The model has the *tools* beside the search; what one of them adds to the sources can be cited. The *prices* are
-    those of the first model, and the *dearest* what is set aside where another may write.
+    those of the first model, and the *dearest* what is set aside where another may write. A *reviewer* judges answers
+    of which else words and numbers decide.
     """
 
     model: ChatModel
@@ -88,6 +88,7 @@ class Agent:
     limits: Limits = Limits()
     prices: Prices | None = None
     dearest: Prices | None = None
+    reviewer: Reviewer | None = None
     practices: Practices = Practices()
     tools: Callable[[Question, Sources], Sequence[Tool]] | None = None
     bytes_per_token: float = BYTES_PER_TOKEN
@@ -136,25 +137,23 @@ class Agent:
         if not written:
             return cost_of(Usage(), dearest, searches)
         turns = rounds + 2 if has_search else 1
-        hit = WIDEST * self.limits.excerpt_characters + FRAME
-        first = size_of(self.writer(question, conversation).write().messages) + TOOLS + question.top_k * hit
+        found = question.top_k * self.limits.excerpt_bytes
+        first = size_of(self.writer(question, conversation).write().messages) + TOOLS + found
         before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads, of which one has not searched
-        size = len(before) * first + sum(min(each, rounds) for each in before) * MOST_CALLS * question.top_k * hit
+        size = len(before) * first + sum(min(each, rounds) for each in before) * MOST_CALLS * found
         prompts = size / self.bytes_per_token + sum(before) * written
         if self.model.context_tokens:
             prompts = min(prompts, len(before) * self.model.context_tokens)
         usage = Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
-        return cost_of(usage, dearest, searches)
+        return cost_of(usage, dearest, searches) + (self.reviewer.most() if self.reviewer else Cost())
 
     def writer(self, question: Question, conversation: Conversation | None) -> PromptWriter:
         """Return what writes the prompts of a question, with as much of the conversation as the model can read."""
         said = self.limits.history_tokens * self.bytes_per_token
-        return PromptWriter(question, conversation, self.room(self.model.context_tokens), said)
-
-    def room(self, context: int | None) -> float:
-        """Return the bytes that a prompt may have in a context of so many tokens, as far as that is known."""
-        tokens = inf if context is None else readable_tokens(context, self.model.most_tokens)
-        return tokens * self.bytes_per_token
+        model = self.model
+        return PromptWriter(
+            question, conversation, readable_bytes(model.context_tokens, model.most_tokens, self.bytes_per_token), said
+        )
 
     async def answer(self, question: Question, conversation: Conversation | None = None) -> Answer:
         """Return the answer alone: the same loop, drained."""
@@ -182,12 +181,10 @@ class Run:
     ) -> None:
         self._agent, self._question, self._waiting = agent, question, waiting
         selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
-        self._sources = sources = (
-            Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
-        )
+        sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
+        self._sources = sources
         self._is_free = selection is not None or (is_small_talk(question.text) and not question.attachments)
-        most = None if only_quotes else limits.excerpt_characters
-        costs = agent.model.most_tokens > 0
+        most, costs = None if only_quotes else limits.excerpt_characters, agent.model.most_tokens > 0
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs, agent.prices)
         self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
         if agent.prices and agent.prices.searches:
@@ -229,6 +226,13 @@ class Run:
             if self._begin_anew(calls):
                 yield Restarted()
         self.is_finished = True
+        await self._review()
+
+    async def _review(self) -> None:
+        """Have an answer from passages reviewed, if anybody does that; readers see it meanwhile."""
+        is_none = self._told or self._is_free or self._toolbox.has_grounds or self._draft.is_refusal
+        if self._agent.reviewer and not is_none:
+            await self._agent.reviewer.review(self._question, self._draft, self.meter)
 
     def _begin_anew(self, calls: Sequence[ToolCall]) -> bool:
         """Have the model name its passages, if it made no *calls*; return whether anything of its answer was shown."""
@@ -269,7 +273,8 @@ class Run:
                     async for item in asked:
                         yield item
             except PromptTooLong as refused:
-                if refusals == MOST_REFUSALS or not self._writer.tighten(self._agent.room(refused.limit)):
+                most = readable_bytes(refused.limit, self._agent.model.most_tokens, self._agent.bytes_per_token)
+                if refusals == MOST_REFUSALS or not self._writer.tighten(most):
                     raise
             else:
                 return
@@ -342,8 +347,7 @@ class Run:
         """
         self._rounds_left = max(self._rounds_left - 1, 0)
         self._agent.observer(StateChanged(self._question.message, State.RETRIEVING))
-        search = self._search
-        is_ours = not self._writer.newest.messages
+        search, is_ours = self._search, not self._writer.newest.messages
         was_troubled = search.failed or search.lexical_only
         results = await self._toolbox.call(calls)
         self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
@@ -364,17 +368,15 @@ class Run:
 
         Attempts that have not finished, and of which no sentence tells the *failure*, were stopped.
         """
-        agent, question, has_grounds = self._agent, self._question, self._toolbox.has_grounds
+        agent, question, draft, grounds = self._agent, self._question, self._draft, self._toolbox.has_grounds
         if self.is_finished:
-            verdict = self._told or judge(
-                question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds
-            )
+            verdict = self._told or judge(question, draft, self._search, is_free=self._is_free, has_grounds=grounds)
         else:
-            verdict = Verdict(Status.FAILED, failure) if failure else stopped(self._draft)
-        notes = self._draft.markup.notes
+            verdict = Verdict(Status.FAILED, failure) if failure else stopped(draft)
+        notes = draft.markup.notes
         if notes.removed_urls or notes.removed_marks:
             agent.observer(InventionsRemoved(question.message, notes.removed_urls, notes.removed_marks))
-        if verdict.status not in (Status.ANSWERED, Status.STOPPED) and self._draft.is_shown:
+        if verdict.status not in (Status.ANSWERED, Status.STOPPED) and draft.is_shown:
             yield Restarted()
         yield Answer(
             id=answer_id(question),
@@ -383,7 +385,7 @@ class Run:
             sentences=verdict.sentences,
             citations=verdict.citations,
             status=verdict.status,
-            has_relevant_context=bool(verdict.citations) or has_grounds,
+            has_relevant_context=bool(verdict.citations) or grounds,
             lexical_only=self._search.lexical_only,
             nearest=verdict.nearest,
             model=self.meter.model,

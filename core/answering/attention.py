@@ -7,38 +7,23 @@ nothing by the words as they are, and a model words its own.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from math import ceil
 
 from core.answering.agent import Agent
+from core.answering.brief import brief_reply
 from core.answering.context import MOST_RESTARTS, TokenMeter, cost_of, size_of
 from core.answering.prompts import fenced
 from core.answering.tools import MOST_FOUND
 from core.community.addressing import reads_as_question
-from core.errors import ModelUnavailable, RetrievalUnavailable
+from core.errors import RetrievalUnavailable
 from core.events import ServiceFailed, unobserved
-from core.model import (
-    Conversation,
-    Cost,
-    Handover,
-    ModelTurn,
-    Prompt,
-    Question,
-    Restarted,
-    Scope,
-    SearchResult,
-    TextDelta,
-    Usage,
-    Waiting,
-)
+from core.model import Conversation, Cost, Prompt, Question, Scope, SearchResult, Usage, Waiting
 
 LONGEST = 30.0  # seconds until nobody needs to know any more
 MOST_SAID = 20  # characters of a reply; a longer one is neither word
 MOST_SHOWN = 500  # characters of the question before, for what the message goes on from
-TOO_SLOW = "It took longer than {:g} seconds to judge one message."
 YES = "yes"
 INSTRUCTIONS = """\
 Several people talk in a chat thread in which a bot has answered from the community's documents. You are given one \
@@ -95,29 +80,9 @@ class Attention:
         return cost_of(usage, self.agent.dearest or self.agent.prices, searches=1)
 
     async def _says_yes(self, prompt: Prompt, meter: TokenMeter) -> bool:
-        said, turns, is_read = "", list[ModelTurn](), True
-        try:
-            async with asyncio.timeout(LONGEST), aclosing(self.agent.model.stream(prompt, tools=())) as stream:
-                async for item in stream:
-                    match item:
-                        case TextDelta(text):
-                            said += text
-                        case Restarted() | Handover():
-                            broken, said = said, ""
-                            meter.change(item, prompt, broken)
-                        case turn:
-                            turns.append(turn)
-                    if len(said) > MOST_SAID:
-                        break  # which ends the model's work at once
-        except ModelUnavailable as error:
-            self.agent.observer(ServiceFailed("chat model", str(error)))
-            is_read = bool(said)
-        except TimeoutError:
-            self.agent.observer(ServiceFailed("chat model", TOO_SLOW.format(LONGEST)))
-        finally:
-            if is_read:
-                meter.count(prompt, turns[0] if turns else ModelTurn(said))
-        return bool(turns) and said.strip().rstrip(".").casefold() == YES
+        model = self.agent.model
+        said = await brief_reply(model, prompt, meter, service="chat model", most=MOST_SAID, seconds=LONGEST)
+        return said.rstrip(".").casefold() == YES
 
 
 def _before(conversation: Conversation | None) -> str:

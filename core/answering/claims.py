@@ -130,6 +130,7 @@ class Evidence:
     """
 
     said: str = ""
+    judged: Mapping[str, bool] = field(default_factory=dict[str, bool])  # sentences of which a second model has spoken
     _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
@@ -195,8 +196,12 @@ class Evidence:
     def held(self, claim: Statement, *, enough: float) -> float:
         """Return the share of a claim that the passages hold together, with what was said unless that is *enough*.
 
-        It is 0 where something is missing that has to be there. What was said is long, and rarely has to be read.
+        It is 0 where something is missing that has to be there. What was said is long, and rarely has to be read. What
+        a second model says of the words counts for more than they do.
         """
+        if claim.text in self.judged:
+            is_exact = self.judged[claim.text] and _support(claim, (*self._all(), self.claim(self.said))).is_exact
+            return float(is_exact)
         if (share := self._shares.get(claim.text, 0.0)) >= enough:
             return share
         passages = tuple(self._all())
@@ -209,6 +214,11 @@ class Evidence:
         """Return whether a text says enough in words that can be compared with those of the passages."""
         said = self.claim(text)
         return said.is_checkable and said.is_english and any(each.is_english for each in self._all())
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the passages."""
+        return [each.text for each in self._all()]
 
     def quotes(self, text: str) -> bool:
         """Return whether a passage has these words."""

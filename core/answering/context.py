@@ -35,6 +35,8 @@ MESSAGE_LIMIT = 50
 BYTES_PER_TOKEN = 4.0  # of UTF-8, for mixed text; counts 6,500 where a large model's tokenizer counts 6,401
 TOOLS = 2_500  # bytes that describe the tools, and that ask for a repair
 FRAME = 60  # bytes around what a message says, and for what is escaped in it
+WIDEST = 3  # bytes of a character, in scripts of which a token is about one character
+AROUND = 500  # bytes around an excerpt: where it stands, its score, and its share of what was looked for
 ANSWER_SHARE = 4  # a context is at most by this part for the answer
 EARLIER, MOST_EARLIER = 2, 4  # questions that a follow-up is searched with: more while the oldest points back itself
 WORDS_ALONE = 5  # of meaning; of follow-ups whose words do not say what they are about, an eighth has so many
@@ -67,6 +69,11 @@ class Limits:
     silence: float = 15.0
     longest: float = 300.0
 
+    @property
+    def excerpt_bytes(self) -> int:
+        """The most that one excerpt adds to a prompt."""
+        return WIDEST * self.excerpt_characters + AROUND
+
 
 def learned(bytes_per_token: float, size: int, tokens: int) -> float:
     """Return a better estimate, where a service has counted *size* bytes as *tokens*; one odd report changes little.
@@ -78,10 +85,15 @@ def learned(bytes_per_token: float, size: int, tokens: int) -> float:
     return bytes_per_token + 0.2 * (min(max(size / tokens, 1.0), 8.0) - bytes_per_token)
 
 
-def readable_tokens(context: int, most: int) -> int:
-    """Return how many tokens of a *context* a prompt may have, where an answer has *most*, or nobody knows how many."""
+def readable_bytes(context: int | None, most: int, bytes_per_token: float) -> float:
+    """Return the bytes that a prompt may have in a *context* of so many tokens, if that is known.
+
+    The answer has *most* tokens, or nobody knows how many.
+    """
+    if context is None:
+        return inf
     share = context // ANSWER_SHARE
-    return context - (min(most, share) if most else share)
+    return (context - (min(most, share) if most else share)) * bytes_per_token
 
 
 def size_of(messages: Sequence[ChatMessage]) -> int:
@@ -191,6 +203,15 @@ class TokenMeter:
             cost = cost_of(Usage(), self.prices, searches=1)
             self.money += cost.money
             self.spent(cost)
+
+    def beside(self, prices: Prices | None) -> TokenMeter:
+        """Return a meter for another model that works for the same answer."""
+        return TokenMeter(self.question, self.observer, self.spent, BYTES_PER_TOKEN, True, prices)
+
+    def include(self, other: TokenMeter) -> None:
+        """Count for the answer what another model has cost, which *spent* has heard already."""
+        self.usage += other.usage
+        self.money += other.money
 
     def learned(self, bytes_per_token: float) -> float:
         """Return a better estimate of the bytes of a token, by what was reported."""

@@ -55,6 +55,7 @@ MOST_NOTES = 3  # footnotes behind one paragraph that had none
 LONGEST_REFUSAL = 80  # characters: of the word with whatever stands around it
 _UNSEEN = "[\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufe0f\ufeff]{0,3}"  # between letters; escaped underscores too
 _SAID = re.compile(r"\w")
+_MARKS = re.compile(f" *{NOTE}")  # with the space that it is behind
 
 
 @dataclass
@@ -268,7 +269,7 @@ def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[tuple[st
     """Yield each sentence of an answer and what it says; headings, tables and code are not judged."""
     for block in blocks:
         if isinstance(block.leaf, Paragraph):
-            text = visible(block.leaf.children).replace(NOTE, "")
+            text = _MARKS.sub("", visible(block.leaf.children))
             yield from ((each, evidence.claim(each)) for each in sentences(text))
 
 

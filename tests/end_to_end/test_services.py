@@ -232,6 +232,28 @@ async def test_a_second_model_answers_while_the_first_is_away(shop: Shop) -> Non
     assert (half.code != 0, "Set OPENAI_FALLBACK_MODEL too" in half.err) == (True, True)
 
 
+@pytest.mark.promise("answers-reviewed")
+async def test_another_model_reviews_an_answer(shop: Shop) -> None:
+    """It tells of a negation; while it is away, the answer is as it was written, and log and doctor say so."""
+    chat, named = shop.world.chat, {"OPENAI_REVIEW_MODEL": "gpt-4o-mini"}
+    said = ("Penguins build their nests of small stones [1].", "Penguins do not build their nests [1].")
+    chat.say(" ".join(said))
+    chat.say("2")
+    reviewed, doctor = await shop("ask", ASKED, **named), await shop("doctor", **named)
+    chat.say(" ".join(said))
+    away = {**named, "OPENAI_REVIEW_BASE_URL": "http://127.0.0.1:1/v1"}
+    alone, late = await shop("ask", ASKED, **away), await shop("doctor", **away)
+    half = await shop("ask", ASKED, OPENAI_REVIEW_BASE_URL=chat.base_url)
+
+    warned = "“Penguins do not build their nests.”"
+    assert (warned in reviewed.out, reviewed.code, warned in alone.out, alone.code) == (True, 0, False, 0)
+    logged = [line for line in map(json.loads, shop.log.splitlines()) if line["event"] == "service_failed"]
+    assert [line["service"] for line in logged] == ["review model"]
+    assert [line[:4] for each in (doctor, late) for line in lines(each) if "review model" in line] == ["ok  ", "!!  "]
+    assert "calls tools" not in next(line for line in lines(doctor) if "review model" in line)
+    assert (half.code != 0, "Set OPENAI_REVIEW_MODEL too" in half.err) == (True, True)
+
+
 async def test_the_doctor_points_out_names_that_nobody_reads(shop: Shop) -> None:
     """That is advice, and no reason for a bad exit code; a likely slip is also told before an answer."""
     ended = await shop("doctor", OPENAI_MODLE="x", QDRANT_COLOUR="y")

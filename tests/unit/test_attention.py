@@ -202,7 +202,7 @@ def test_a_model_that_says_nothing_is_not_waited_for(script: Script) -> None:
     assert run(attention.is_asked(ASKED, None, Scope())) is False
     assert model.closed_early == 1
     assert [event for event in events if isinstance(event, ServiceFailed)] == [
-        ServiceFailed("chat model", f"It took longer than {LONGEST:g} seconds to judge one message.")
+        ServiceFailed("chat model", f"It took longer than {LONGEST:g} seconds to reply briefly.")
     ]
 
 

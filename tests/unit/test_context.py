@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.answering.agent import Agent
-from core.answering.context import TOOLS, earlier_questions, readable_tokens, size_of
+from core.answering.context import TOOLS, earlier_questions, readable_bytes, size_of
 from core.errors import PromptTooLong
 from core.events import Event, ServiceFailed
 from core.messages import TOO_LONG
@@ -46,7 +46,7 @@ def parts(model: ScriptedChatModel, number: int = -1) -> tuple[int, int]:
 )
 def test_an_answer_leaves_three_quarters_of_a_context_at_least(context: int, most: int, readable: int) -> None:
     """However much it may have; where nobody knows that, it has the fourth one."""
-    assert readable_tokens(context, most) == readable
+    assert readable_bytes(context, most, 1.0) == readable
 
 
 @pytest.mark.promise("fits-any-model")
@@ -59,7 +59,7 @@ async def test_a_prompt_fits_into_the_context_that_is_known(script: Script, cont
     answer = await asked(model)
 
     [prompt] = model.prompts
-    assert size_of(prompt.messages) + TOOLS <= 4 * readable_tokens(context, 8_192)
+    assert size_of(prompt.messages) + TOOLS <= readable_bytes(context, 8_192, 4.0)
     assert (answer.status, asked_of(prompt.messages[-1])) == (Status.ANSWERED, "What is a robot?")
     expected = {1_500: (0, 1), 4_000: (6, 8), 8_000: (30, 8), 32_000: (48, 8)}
     assert parts(model) == expected[context]
@@ -92,7 +92,7 @@ async def test_older_results_make_room_for_newer_ones(script: Script) -> None:
     results = [message["content"] for message in model.prompts[-1].messages if message["role"] == "tool"]
     assert answer.status is Status.ANSWERED
     assert ["no room" in result for result in results] == [True, False]
-    assert size_of(model.prompts[-1].messages) + TOOLS <= 4 * readable_tokens(3_400, 0)
+    assert size_of(model.prompts[-1].messages) + TOOLS <= readable_bytes(3_400, 0, 4.0)
 
 
 async def test_quoted_messages_and_files_are_cut_where_nothing_else_is_left(script: Script) -> None:
@@ -104,7 +104,7 @@ async def test_quoted_messages_and_files_are_cut_where_nothing_else_is_left(scri
     await asked(model, context=(Message(role="user", text="Robots! " * 200, author="Bob"),), attachments=files)
 
     *_, file, _ = model.prompts[0].messages
-    assert size_of(model.prompts[0].messages) + TOOLS <= 4 * readable_tokens(2_000, 0)
+    assert size_of(model.prompts[0].messages) + TOOLS <= readable_bytes(2_000, 0, 4.0)
     assert (str(file["content"]).count("lost") > 20, "Bob" in str(model.prompts[0])) == (True, False)
 
 

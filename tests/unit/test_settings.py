@@ -206,6 +206,21 @@ def prices_of(prompt: float, cached: float, completion: float) -> Prices:
     return Prices(prompt=prompt, cached=cached, completion=completion, searches=2.5)
 
 
+def test_reviews_have_their_own_prices_or_those_of_the_first_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any of the first, nothing is counted."""
+    for name, value in {"REVIEW_PRICE_PROMPT": "3", "REVIEW_PRICE_COMPLETION": "4"}.items():
+        monkeypatch.setenv(f"OPENAI_{name}", value)
+    assert read_settings().review_prices is None
+
+    for name, value in {PROMPT: "2", COMPLETION: "8"}.items():
+        monkeypatch.setenv(name, value)
+    own = read_settings().review_prices
+    monkeypatch.delenv("OPENAI_REVIEW_PRICE_COMPLETION")
+
+    assert own == Prices(prompt=3, cached=3, completion=4)
+    assert read_settings().review_prices == read_settings().prices
+
+
 def test_searches_in_this_process_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever they would cost elsewhere; and without prices of the first model, nothing is counted."""
     monkeypatch.setenv("COHERE_PRICE_SEARCHES", "2.5")
@@ -265,6 +280,7 @@ GOOD = {
     "FOOTNOTE_DATA_DIR",
     "OPENAI_MODEL",
     "OPENAI_FALLBACK_MODEL",
+    "OPENAI_REVIEW_MODEL",
     "COHERE_EMBED_MODEL",
     "COHERE_RERANK_MODEL",
     "HOST",
