@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 from bot.commands.ask import AskOptions, check_scope, thread_ref
 from bot.commands.session import Session, session
@@ -19,9 +20,11 @@ from bot.evaluation.measures import NDCG_AT
 from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of
 from bot.outcome import OK
 from core.answering.context import earlier_questions, stands_alone
-from core.errors import InvalidInput, RetrievalUnavailable
+from core.errors import InvalidInput, ModelUnavailable, RetrievalUnavailable
+from core.messages import counted
 from core.model import EVERYTHING, Answer, Conversation, MessageRef, Scope, Turn, Usage
 
+Item = TypeVar("Item")
 FOUND = 50  # passages, among which are several of one section
 WORSE = 1  # the code, where a measure is worse than in an earlier run
 
@@ -65,26 +68,42 @@ def evaluate_cases(path: Path, telling: Reporting) -> int:
 
 
 def draft_cases(path: Path, most: int) -> int:
-    """Write so many cases to begin with into a new file. Raises `InvalidInput` if it is there already."""
-    from bot.evaluation.drafts import drafts, passages
+    """Write so many cases to begin with into a new file; where the chat model fails, those that it has drafted.
 
+    Raises `InvalidInput` if the file is there already.
+    """
     if path.exists():
         raise InvalidInput(f"{path} is there already. Name a new file.", field="cases")
 
-    async def draft(opened: Session) -> list[Case]:
-        check_scope(await opened.app.index.outline(), Scope())
-        model = opened.app.agent.model if opened.settings.has_chat_model else None
-        return [case async for case in drafts(await passages(opened.app.agent.retriever, most), model)]
-
     with session("footnote evaluate") as opened:
-        cases = opened.run(draft(opened))
+        cases, trouble = opened.run(_drafted(opened, most))
     if not cases:
         raise InvalidInput("Nothing was found to ask about. Read more documents first.", field="cases")
     lines = (case.model_dump_json(exclude_defaults=True) for case in cases)
     _write(path, "".join(f"{line}\n" for line in lines))
     how = cases[0].drafted
-    sys.stdout.write(f"{path} has {len(cases)} cases, drafted {how}. Read them, and change what nobody would ask.\n")
+    number = counted(len(cases), "case")
+    sys.stdout.write(f"{path} has {number}, drafted {how}. Read them, and change what nobody would ask.\n")
+    if trouble:
+        sys.stderr.write(f"Then it failed: {trouble}\n")
     return OK
+
+
+async def _drafted(opened: Session, most: int) -> tuple[Sequence[Case], str]:
+    """Return the cases, and what kept the chat model from more. Raises `ModelUnavailable` if there are none."""
+    from bot.evaluation.drafts import drafts, passages
+
+    check_scope(await opened.app.index.outline(), Scope())
+    model = opened.app.agent.model if opened.settings.has_chat_model else None
+    found, cases = await passages(opened.app.agent.retriever, most), list[Case]()
+    try:
+        async for case in _shown("Drafting", len(found), drafts(found, model)):
+            cases.append(case)
+    except ModelUnavailable as error:
+        if not cases:
+            raise
+        return cases, str(error)
+    return cases, ""
 
 
 def _write(path: Path, text: str) -> None:
@@ -97,16 +116,20 @@ def _write(path: Path, text: str) -> None:
 async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
     check_scope(await opened.app.index.outline(), Scope())
     ask, find = partial(ask_in_turn, opened), partial(found_in_turn, opened)
+    return [result async for result in _shown("Asking", len(cases), evaluate(cases, ask, find))]
+
+
+async def _shown(doing: str, total: int, items: AsyncIterator[Item]) -> AsyncIterator[Item]:
+    """Yield the items, and show in a terminal how many of them there are by now."""
     from rich.console import Console
     from rich.progress import Progress
 
-    console, results = Console(stderr=True), list[Result]()
+    console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Asking", total=len(cases))
-        async for result in evaluate(cases, ask, find):
-            results.append(result)
+        task = progress.add_task(doing, total=total)
+        async for item in items:
+            yield item
             progress.advance(task)
-    return results
 
 
 async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:

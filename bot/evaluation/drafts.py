@@ -9,7 +9,7 @@ from itertools import zip_longest
 from bot.evaluation.cases import Case
 from core.answering.prompts import fenced
 from core.errors import ModelUnavailable
-from core.model import EVERYTHING, Passage, Prompt, Restarted, Scope, TextDelta
+from core.model import EVERYTHING, ModelTurn, Passage, Prompt, Restarted, Scope, TextDelta
 from core.ports import ChatModel, Retriever
 
 FOUND = 50  # passages of a chapter
@@ -61,8 +61,8 @@ async def _asked(passage: Passage, model: ChatModel) -> str:
                     said += text
                 case Restarted():
                     said = ""
-                case _:
-                    is_done = True
+                case turn:
+                    is_done = isinstance(turn, ModelTurn)
     question = " ".join(said.split())
     if not (is_done and question):
         raise ModelUnavailable("The chat model wrote no question. Try again, or another model.")

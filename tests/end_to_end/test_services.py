@@ -232,6 +232,21 @@ async def test_a_second_model_answers_while_the_first_is_away(shop: Shop) -> Non
     assert (half.code != 0, "Set OPENAI_FALLBACK_MODEL too" in half.err) == (True, True)
 
 
+async def test_drafted_cases_are_kept_where_the_model_then_fails(shop: Shop, tmp_path: Path) -> None:
+    """Their file is as good as any, and what happened is said; where there is none, there is no file."""
+    path, chat = tmp_path / "cases.jsonl", shop.world.chat
+    chat.say("What do penguins build?")
+    chat.say("", finish="content_filter")
+    some = await shop("evaluate", str(path), "--make", "3")
+    chat.broken = Reply(401, {"error": {"message": "no", "type": "auth", "code": "invalid_api_key"}})
+    none = await shop("evaluate", str(tmp_path / "none.jsonl"), "--make", "3")
+
+    assert (some.code, none.code != 0, (tmp_path / "none.jsonl").exists()) == (0, True, False)
+    assert [json.loads(line)["question"] for line in path.read_text().splitlines()] == ["What do penguins build?"]
+    assert some.out.startswith(f"{path} has 1 case, drafted by the chat model. ")
+    assert some.err.startswith("Then it failed: ")
+
+
 @pytest.mark.promise("answers-reviewed")
 async def test_another_model_reviews_an_answer(shop: Shop) -> None:
     """It tells of a negation; while it is away, the answer is as it was written, and log and doctor say so."""
