@@ -19,6 +19,7 @@ from bot.roles import Role, shares
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
 from core.answering.agent import Agent, Limits
+from core.answering.review import Reviewer
 from core.events import Event, State, StateChanged
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer
@@ -240,6 +241,7 @@ class Town:
     events: list[Event] = field(default_factory=list[Event])
     limits: Limits = Limits()
     retries: RetryPolicy = SERVICE
+    is_reviewed: bool = False  # by the same model
 
     @contextlib.asynccontextmanager
     async def bot(self, *roles: Role, **settings: str) -> AsyncGenerator[Bot]:
@@ -257,7 +259,8 @@ class Town:
         async with open_stores(read) as stores:
             async with stores.inbox() as inbox:
                 await inbox.kept_for()  # of what was asked before that is first looked at, a new store is not certain
-            agent = Agent(model, self.shelf, clock=lambda: 0.0, limits=self.limits)
+            reviewer = Reviewer(model) if self.is_reviewed else None
+            agent = Agent(model, self.shelf, clock=lambda: 0.0, limits=self.limits, reviewer=reviewer)
             bot = Bot(read, agent, stores, self.events.append, self.shelf)
             running = asyncio.create_task(bot.run(shares(roles, read)))
             if roles != (Role.WORKER,):
