@@ -114,7 +114,8 @@ class RedisQuota:
     async def _reserve(self, reservation: Reservation, *, is_meant: bool) -> Reached | None:
         budgets, question, at = reservation.budgets, reservation.question, reservation.at
         windows = [each for each in budgets if each.period is Period.MINUTE]
-        spans = _spans(at)
+        limited = {each.period for each in budgets}
+        spans = {each: span for each, span in _spans(at).items() if is_meant or each in limited}
         minute = MINUTE // MILLISECOND
         reached, news = await self._run(
             "reserve",
@@ -135,7 +136,7 @@ class RedisQuota:
             if kind == b"window":
                 ends.append(Reached(windows[first - 1], at + timedelta(milliseconds=second), alerts))
                 continue
-            period = CALENDAR[first - 1]
+            period = list(spans)[first - 1]
             holder = self._holders(reservation, period)[second - 1][0]
             budget, is_passing = _budget(budgets, holder, period, third), kind == b"held"
             ends.append(Reached(budget, at + SOON if is_passing else spans[period][1], alerts, is_passing))

@@ -5,25 +5,29 @@
 -- Who has spoken in a thread is a hash for it, with a field `spoke:<id>` for each person, which is when they did so last
 -- in milliseconds, and a field `muted` where people want it quiet.
 
--- Calls `found` with each entry of a list that is about a question; returns false for what is no list.
+-- Calls `found` with each entry of a list that is about a question; of what is no list, with none.
 local function each_about(key, ref, found)
   local entries = redis.pcall('LRANGE', key, 0, -1)
-  if entries.err then return false end
+  if entries.err then return end
   for i, entry in ipairs(entries) do
     if string.sub(entry, 1, #ref + 1) == ref .. ' ' then found(i - 1, entry) end
   end
-  return true
 end
 
--- Keeps a turn; returns whether there are others beside it.
+-- Keeps a turn, in the place of the one that is there of its question; returns whether there are others beside it.
 function script.append(ref, sealed, kept, ttl)
-  local key, is_there = KEYS[1], false
-  local is_list = each_about(key, ref, function(at)
-    redis.call('LSET', key, at, ref .. ' ' .. sealed)
-    is_there = true
-  end)
-  if not is_list then redis.call('DEL', key) end
-  local length = is_there and redis.call('LLEN', key) or redis.call('RPUSH', key, ref .. ' ' .. sealed)
+  local key, entry = KEYS[1], ref .. ' ' .. sealed
+  local length, former = redis.pcall('RPUSH', key, entry), nil
+  if type(length) == 'table' then
+    if string.find(length.err, 'WRONGTYPE', 1, true) then redis.call('DEL', key) end
+    length = redis.call('RPUSH', key, entry) -- which fails again if it was for want of room
+  end
+  if length > 1 then each_about(key, ref, function(at) former = at < length - 1 and at or former end) end
+  if former then
+    redis.call('LSET', key, former, entry)
+    redis.call('RPOP', key)
+    length = length - 1
+  end
   if length > kept then redis.call('LTRIM', key, -kept, -1) end
   redis.call('PEXPIRE', key, ttl)
   return length > 1

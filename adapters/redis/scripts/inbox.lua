@@ -81,10 +81,11 @@ local function offer(thread)
   redis.call('PEXPIRE', READY, LIFE)
 end
 
-local function enqueue(thread, ref)
+local function enqueue(thread, ref) -- returns whether no other question is there
   local is_first = redis.call('RPUSH', key('thread', thread), ref) == 1
   if is_first then offer(thread) else redis.call('PEXPIRE', READY, LIFE) end
   redis.call('PEXPIRE', key('thread', thread), LIFE)
+  return is_first
 end
 
 local function dequeue(thread, ref)

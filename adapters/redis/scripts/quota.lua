@@ -69,9 +69,10 @@ local function negative(numbers)
   return {-numbers[1], -numbers[2], -numbers[3]}
 end
 
--- Gives free what was set aside for questions of which nobody has said in time what they cost.
+-- Gives free what was set aside for questions of which nobody has said in time what they cost; returns whether any was.
 local function sweep(at)
-  for _, asked in ipairs(redis.call('ZRANGEBYSCORE', PREFIX .. 'held', '-inf', at, 'LIMIT', 0, 100)) do
+  local ended = redis.call('ZRANGEBYSCORE', PREFIX .. 'held', '-inf', at, 'LIMIT', 0, 100)
+  for _, asked in ipairs(ended) do
     local name = PREFIX .. 'hold:' .. asked
     local text = redis.call('GET', name)
     local hold = text and cjson.decode(text)
@@ -82,6 +83,7 @@ local function sweep(at)
     end
     redis.call('ZREM', PREFIX .. 'held', asked)
   end
+  return #ended > 0
 end
 
 -- Returns which windows have no room, each with the milliseconds until it has, and what stands in all of them.
@@ -111,11 +113,11 @@ end
 -- that are left for it to be kept, and the holders, the community first, with a limit for each measure or -1. As long
 -- as anything is left and nothing else is under way, a question may be asked, whatever it may cost. It returns the limits
 -- that are reached, with numbers that begin with 1: 'window', 'period', or 'held' where only what is set aside for others
--- leaves no room; and the shares of limits that moderators have to hear of.
+-- leaves no room; and the shares of limits that moderators have to hear of. A look sweeps only if something is in its way.
 function script.reserve(asked, run, most, windows, periods, life, kept, is_meant)
-  local at, news = now(), {}
+  local at, news, given = now(), {}, {most, windows, periods, life, kept, is_meant}
   most, windows, periods = cjson.decode(most), cjson.decode(windows), cjson.decode(periods)
-  sweep(at)
+  if is_meant then sweep(at) end
   local name, names = PREFIX .. 'hold:' .. asked, {PREFIX .. 'hold:' .. asked}
   for _, window in ipairs(windows) do table.insert(names, PREFIX .. 'window:' .. window[1]) end
   local found = redis.call('MGET', unpack(names))
@@ -167,6 +169,7 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
     table.insert(hold.periods, {called, fields})
     table.insert(changes, {key, not values[2] and left, changed}) -- one that is there has its end
   end
+  if #reached > 0 and not is_meant and sweep(at) then return script.reserve(asked, run, unpack(given)) end
   if #reached > 0 or not is_meant then return {reached, news} end
 
   for i, window in ipairs(windows) do

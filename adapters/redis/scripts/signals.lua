@@ -7,13 +7,18 @@ local function look(ref)
 end
 
 -- Ends what a question went by while it was only accepted, unless it goes on by that; it still counts as waiting.
+-- Returns false where it went on by something else before.
 local function conclude(accepted, goes_on)
   local former = key('question', accepted)
-  redis.call('ZREM', key('accepted', string.match(accepted, '^[^:]+')), accepted)
+  if redis.call('ZREM', key('accepted', string.match(accepted, '^[^:]+')), accepted) == 0 then
+    local state = redis.call('HGET', former, 'state')
+    if state and state ~= 'accepted' then return false end
+  end
   redis.call('DEL', former, key('interaction', accepted))
-  if goes_on then return end
+  if goes_on then return true end
   redis.call('HSET', former, 'state', 'done', 'deleted', 1)
   redis.call('PEXPIRE', former, LIFE)
+  return true
 end
 
 -- Keeps what was heard of a question before itself.
@@ -34,10 +39,10 @@ local function reopen(ref, thread)
   return true
 end
 
--- Returns the first message of a thread that waits untouched behind all others and was asked later.
+-- Returns the first message of a thread that waits untouched behind all others but the last, and was asked later.
 local function first_asked_after(thread, time)
   local line, later = redis.call('LRANGE', key('thread', thread), 0, -1), nil
-  for i = #line, 1, -1 do
+  for i = #line - 1, 1, -1 do
     local state, attempts, asked_at, begun =
       unpack(redis.call('HMGET', key('question', line[i]), 'state', 'attempts', 'asked', 'begun'))
     local is_untouched = state == 'waiting' and attempts == '0' and asked_at and not begun
@@ -54,11 +59,7 @@ end
 function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted, delivery,
   is_bare, age)
   local question = key('question', ref)
-  if accepted ~= '' then
-    local former = redis.call('HGET', key('question', accepted), 'state')
-    if former and former ~= 'accepted' then return false end
-    conclude(accepted, accepted == ref)
-  end
+  if accepted ~= '' and not conclude(accepted, accepted == ref) then return false end
   local state, is_deleted, known = look(ref)
   if state and (state ~= 'early' or is_deleted) then
     if accepted ~= '' then redis.call('ZREM', WAITING, accepted) end
@@ -72,14 +73,11 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   let_wait(ref, accepted ~= '' and accepted ~= ref and accepted)
   redis.call('PEXPIRE', question, LIFE)
   if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
-  local later = first_asked_after(thread, asked_at)
-  if not later then
-    enqueue(thread, ref)
-    return true
+  local later = not enqueue(thread, ref) and first_asked_after(thread, asked_at)
+  if later then
+    redis.call('RPOP', key('thread', thread))
+    redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref)
   end
-  redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref)
-  redis.call('PEXPIRE', READY, LIFE)
-  redis.call('PEXPIRE', key('thread', thread), LIFE)
   return true
 end
 
