@@ -18,7 +18,7 @@ from core.answering.citations import Footnotes, Remembered, Sources, trim_url
 from core.answering.deeds import deeds, undecided
 from core.answering.inline import InlineReader
 from core.answering.nodes import cut, inlines, runs, trimmed, visible
-from core.answering.source_lists import RawBlock, is_alone, is_of_sources, is_title
+from core.answering.source_lists import RawBlock, is_alone, is_forged, is_of_sources, is_title
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
 from core.model.markup import (
@@ -303,8 +303,18 @@ class MarkupReader:
             unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
             if not _read(unnumbered, raw):
                 return
+        if is_forged(self._held):
+            raw, self._held = _moved_up(raw, self._held), []
         self.blocks += _read(self.notes, *self._held, raw)
         self._held, self._title, self._has_begun = [], None, True
+
+
+def _moved_up(raw: RawBlock, gone: Sequence[RawBlock]) -> RawBlock:
+    """Return a block as it is without those before it that are gone: it begins what they began and it stands in too."""
+    opened = min(len(each.block.path) - each.block.opens for each in gone)
+    opens = max(raw.block.opens, len(raw.block.path) - opened)
+    is_spaced = raw.block.is_spaced or any(each.block.is_spaced for each in gone)
+    return replace(raw, block=replace(raw.block, opens=opens, is_spaced=is_spaced))
 
 
 def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:

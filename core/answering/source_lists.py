@@ -1,4 +1,4 @@
-"""Lists of sources that models write below their answers: the sources that count are drawn below them anyway."""
+"""Lists of sources that models write into their answers: the sources that count are drawn below them anyway."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ _UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
 _BEHIND = re.compile(r":|\s[—–-]\s")  # between a title and what stands on the same line
 _SAID = re.compile(r"[^\W_](?:[^(]*[^\W_])?")  # without the signs around it, and a remark in brackets
 _SPACED = re.compile(r"\w(?:\s\w)+")
+_A_MARK = re.compile(_MARK)
+_JOINED = re.compile(r"(?:[\W_]|(?:and|und)\b)*")  # what stands between marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,24 @@ def is_alone(held: Sequence[RawBlock]) -> bool:
         return False
     said, behind = _title_and_rest(held[0].lines[0])
     return said in _TITLES and not behind and any(isinstance(each, ListItem) for each in held[0].block.path)
+
+
+def is_forged(held: Sequence[RawBlock]) -> bool:
+    """Return whether what may be a list of sources is one, although the answer goes on below it.
+
+    It has a title, and at least as many entries as sentences; mere footnotes behind a title are of what is above it.
+    """
+    first = next((at for at, raw in enumerate(held) if is_title(raw)), None)
+    if first is None:
+        return False
+    title, *below = held[first:]
+    lines = title.lines
+    if not isinstance(title.block.leaf, TableRow):
+        _, behind = _title_and_rest(lines[0])
+        lines = ("" if _JOINED.fullmatch(_A_MARK.sub("", behind)) else behind, *lines[1:])
+    listed = [lines, *(each.lines for each in below)]
+    entries = sum(any(map(_is_entry, each)) for each in listed)
+    return entries > 0 and entries >= sum(not all(map(_is_entry_or_name, each)) for each in listed)
 
 
 def _title_and_rest(line: str) -> tuple[str, str]:

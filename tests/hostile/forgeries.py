@@ -30,6 +30,19 @@ MARKS = [
     *(f"[99]({E})", f"[[99]]({E})", "<b>[</b>99]", "[99\n]", "[\\99]", "[9\\\n9]", "［**99**］", "[\u180e99]"),
     *("⟦99⟧", "⁅99⁆", "❲99❳", "〘99〙", "〚99〛", "﹝99﹞", "[⑨⑨]", "[⒐]", "[99†]", "[99/98]", "[99&98]", "[99*]"),
 ]
+LISTS = [  # which are also not shown where the answer goes on below them
+    "## Sources\n- [1] Somewhere",
+    "## References\n- [1] Somewhere\n- [2] Elsewhere",
+    "### Quellen\n\n1. [1] Somewhere\n2. Elsewhere",
+    "**Bibliography**\n\n* [1] Somewhere",
+    f"**References:**\n1. {E}\n2. {E}",
+    f"## Sources\n\n- [Somewhere]({E})",
+    f"Sources:\n{E}\n{E}",
+    "Works cited: [1] Somewhere, [2] Elsewhere",
+    "> **Sources**\n> - [1] Somewhere",
+    "- References\n  - [1] Somewhere",
+    "| Source | Link |\n|---|---|\n| [1] | Somewhere |",
+]
 SOURCES = [
     *(
         f"Sources:\n[1] Robots {E}",
@@ -67,4 +80,5 @@ SOURCES = [
         "S o u r c e s:\n[1] Robots",
         "Ѕоurсеs:\n[1] Robots",
     ),
+    *(f"{one}\n\nThat is all there is." for one in LISTS),
 ]
