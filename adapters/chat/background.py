@@ -36,6 +36,7 @@ KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
 """Locks that last as long as somebody holds one or waits: `async with locks.setdefault(key, asyncio.Lock())`."""
 
 MOST = 1_000  # writes that wait, of which the oldest are given up; questions that are remembered here
+LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
 LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
 LONGEST_WRITE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
 SHARE = 2 / 3  # of the time that it is ours, so that what is broken off has had its effect before others begin
@@ -185,12 +186,15 @@ async def take_over(
     """Move, until this is cancelled, what processes have accepted that died over it or stand still.
 
     Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back; what is answered
-    until then is noticed all the same, as it would be answered again after another loss.
+    until then is noticed all the same. Before, it tells again what was deleted, which no platform lists.
     """
 
     async def tell() -> None:
         with suppress(StoreUnavailable):
             await services.communities.load()  # which gives back what this process knows, as workers may know nothing
+        for again in list(services.deleted.values()):
+            with suppress(*NOT_NOW):
+                await replace(PATIENT, sleep=services.sleep).call(again)
         await services.sleep(services.accepting.accepted_for / 2)
         lost()
 
@@ -213,6 +217,16 @@ def remember(
     for asked in signals:
         if isinstance(asked, Asked) and len(services.unanswered) < MOST:
             services.unanswered[accepted or asked.message] = Unanswered(asked, is_placed=is_placed)
+
+
+async def forget_deleted(services: ChatServices, tasks: BackgroundTasks, gone: MessageRef, rest: Work | None) -> None:
+    """Forget a deleted answer, and what was said below an unknown question. Raises `StoreUnavailable`."""
+    await services.self_help.forget_answer(gone)
+    if services.waits is not None:
+        tasks.begin(partial(services.waits.retract, gone))
+    # The store may have lost that an answer was begun, and nobody else would take it away.
+    if rest is not None and (await services.inbox.kept_for()).age < LATEST:
+        tasks.begin(partial(replace(PATIENT, sleep=services.sleep).call, rest))
 
 
 async def _put_back(services: ChatServices) -> None:

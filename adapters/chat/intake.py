@@ -13,10 +13,10 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks, remember
+from adapters.chat.background import LATEST, BackgroundTasks, DeferredWrites, KeyedLocks, forget_deleted, remember
 from adapters.chat.company import Gathering
 from adapters.chat.platform import NOTICE, REMARK, FoundAnswer, Part, Poster, nonce
-from adapters.chat.services import tell_wait
+from adapters.chat.services import keep, tell_wait
 from adapters.retry import DEFERRED, NOT_NOW, PATIENT, QUICK
 from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
@@ -40,7 +40,6 @@ from core.model import (
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
 
-LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
 LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly as long
 
 
@@ -261,8 +260,7 @@ class Intake:
         is_unasked = is_known and await self._answers_posts(event)
         if event.in_forum and not is_unasked:
             return False
-        is_asked = is_known and not is_unasked
-        return is_asked or await _known(event, self._services.owns(event.inbound.message.thread))
+        return (is_known and not is_unasked) or await _known(event, self._services.owns(event.inbound.message.thread))
 
     async def _answers_posts(self, event: ChatEvent) -> bool:
         """Return whether moderators want questions answered here unasked, which takes the right to read them."""
@@ -329,14 +327,11 @@ class Intake:
                 if (looked := await self._resumed(routed)) is None:
                     break
                 taken = await self._services.inbox.put(looked.asked(each))
-            if isinstance(each, Deleted) and not taken:
-                await self._services.self_help.forget_answer(each.message)
-                if self._services.waits is not None:
-                    self._background.begin(partial(self._services.waits.retract, each.message))
-                if routed is not None and (await self._services.inbox.kept_for()).age < LATEST:
-                    # The store may have lost that an answer was begun, and nobody else would take it away.
-                    removing = partial(routed.event.channel.remove_rest, each.message)
-                    self._background.begin(partial(replace(PATIENT, sleep=self._services.sleep).call, removing))
+            if isinstance(each, Deleted) and taken:
+                keep(self._services.deleted, each.message, partial(self.put, (each,), routed))
+            elif isinstance(each, Deleted):
+                rest = routed and partial(routed.event.channel.remove_rest, each.message)
+                await forget_deleted(self._services, self._background, each.message, rest)
             is_new = is_new or bool(taken)
         if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
             remember(self._services, *signals)  # Discord lists none of these

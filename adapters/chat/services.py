@@ -107,7 +107,9 @@ class CommunityGates:
             self.observer(CommunityBack(self.platform, str(community), name, has_left=has_left))
 
 
-MOST_SAID = 100  # notices; a channel has one in ten minutes
+WorkByMessage: TypeAlias = dict[MessageRef, Callable[[], Awaitable[object]]]
+
+MOST_KEPT = 100  # notices, of which a channel has one in ten minutes, and deletions
 QUIET = 600  # seconds in which nobody is told again in the same place that many wait
 
 
@@ -126,15 +128,11 @@ class Waits:
     now: Callable[[], datetime] = utc_now
     silence: float = 15.0
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    said: dict[MessageRef, Callable[[], Awaitable[object]]] = field(
-        default_factory=dict[MessageRef, Callable[[], Awaitable[object]]]
-    )
+    said: WorkByMessage = field(default_factory=WorkByMessage)
 
     def note(self, message: MessageRef, remove: Callable[[], Awaitable[object]]) -> None:
         """Keep what removes a notice, and of many the newest."""
-        while len(self.said) >= MOST_SAID:
-            del self.said[next(iter(self.said))]
-        self.said[message] = partial(QUICK.call, remove)
+        keep(self.said, message, partial(QUICK.call, remove))
 
     async def retract(self, message: MessageRef) -> None:
         """Remove what this process said below a question that nobody knows any more. Raises `PostingFailed`."""
@@ -171,7 +169,7 @@ class ChatServices:
     bot was thrown out of. `admission` knows who may ask, and what each may read. `channel_cursor` says from when on
     something may have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages
     that do not mention it, and it `judges` where a model says which of them are questions to it. What was asked where
-    no platform tells of it again is in `unanswered`, by its first id.
+    no platform tells of it again is in `unanswered`, by its first id, and what tells of lately `deleted` questions.
     """
 
     name: str
@@ -198,6 +196,7 @@ class ChatServices:
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
     unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
+    deleted: WorkByMessage = field(default_factory=WorkByMessage)
     store_mark: StoreMark = field(default_factory=StoreMark)
 
     async def know_store(self) -> None:
@@ -267,6 +266,13 @@ async def _estimated(waits: Waits) -> str:
         return ""  # all that there is need not be counted
     backlog = await waits.room.backlog()
     return waits.estimate.sentence(backlog.waiting, backlog.running) or ""
+
+
+def keep(kept: WorkByMessage, message: MessageRef, work: Callable[[], Awaitable[object]]) -> None:
+    """Keep what may have to be done about a message, and of many the newest."""
+    while len(kept) >= MOST_KEPT:
+        del kept[next(iter(kept))]
+    kept[message] = work
 
 
 async def _is_admitted(waits: Waits, question: Question) -> bool:

@@ -13,8 +13,8 @@ from discord import ForumChannel, Message, MessageType, Object, StageChannel, Te
 from discord.abc import GuildChannel
 from discord.utils import time_snowflake
 
+from adapters.chat.background import LATEST
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
-from adapters.chat.intake import LATEST
 from adapters.chat.platform import FoundAnswer, utc_now
 from adapters.discord.dialect import buttons_of, is_draft, is_failure, names_question, voted_on
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM

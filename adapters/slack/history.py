@@ -9,8 +9,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from adapters.chat.background import LATEST
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
-from adapters.chat.intake import LATEST
 from adapters.slack.api import PAGE, PAGES, Denied, ask, pages
 from adapters.slack.events import PLATFORM, REACTION, Json, line_of, read_event
 from adapters.slack.poster import REMAINS

@@ -147,7 +147,7 @@ class SlackPlatform(Platform):
 
     async def _read_all(self, inbox: RedisInbox, catch_up: Callable[[str], None]) -> None:
         """Catch up everywhere where the store was emptied just before the start: it knows of nothing that was heard."""
-        from adapters.chat.intake import LATEST
+        from adapters.chat.background import LATEST
 
         if self._installed is None or (await PATIENT.call(inbox.kept_for)).age > LATEST:
             return

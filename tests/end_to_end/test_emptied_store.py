@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import cast
 
 import pytest
+from redis.asyncio import Redis
 
 from adapters.chat.background import LOOK
 from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
+from adapters.redis.inbox_store import QUESTION
 from bot.roles import Role
 from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
 from core.messages import BUSY, NO_CONTEXT, UNAVAILABLE
@@ -168,6 +171,27 @@ async def test_half_an_answer_goes_with_a_question_that_is_deleted_after_the_los
 
 
 @pytest.mark.promise("signs-go")
+async def test_half_an_answer_goes_with_a_question_that_was_deleted_before_the_loss(town: Town) -> None:
+    """Whoever was at it is gone before it was told, no platform lists what was deleted, and whoever heard it knows."""
+    community, listens = town.community, listener_of(town)
+    settings = {"QDRANT_URL": "http://index.example", "FOOTNOTE_GRACE_SECONDS": "0"}
+    async with town.bot(listens, **settings):
+        async with town.bot(Role.WORKER, **settings), half_written(town) as asked:
+            await asyncio.sleep(LOOK * 1.5)
+        before = community.said(asked)
+        town.chat.script.clear()
+        community.delete(asked)
+        async with connect(town.redis_url) as client:
+            while not await knows_deletion(client):  # noqa: ASYNC110 - another process tells of nothing
+                await asyncio.sleep(LOOK / 100)
+        await lose(town)
+        async with town.bot(Role.WORKER, **settings):
+            await community.until(lambda: not community.said(asked), what="the end of what was begun")
+
+    assert len(before) == 1
+
+
+@pytest.mark.promise("signs-go")
 async def test_words_about_waiting_go_with_a_question_that_is_deleted_after_the_loss(town: Town) -> None:
     """Nothing is stored of either, and no answer comes that would take them away."""
     community = town.community
@@ -222,8 +246,7 @@ async def test_a_question_by_a_command_that_waits_outlives_an_emptied_store(town
 async def test_whoever_heard_a_question_puts_it_back_where_its_worker_and_the_store_are_gone(town: Town) -> None:
     """By a command, or alone with the bot, where nothing is read late; the one was begun, and the other waits."""
     shared = {"QDRANT_URL": "http://index.example", "FOOTNOTE_ANSWERS_AT_ONCE": "1", "FOOTNOTE_GRACE_SECONDS": "0"}
-    listens = Role.DISCORD if "DISCORD_TOKEN" in town.community.settings() else Role.SLACK
-    async with town.bot(listens, **shared):
+    async with town.bot(listener_of(town), **shared):
         async with town.bot(Role.WORKER, **shared):
             pause(town)
             using = asyncio.create_task(town.community.command("ask", question="What is an arm?"))
@@ -240,6 +263,17 @@ async def test_whoever_heard_a_question_puts_it_back_where_its_worker_and_the_st
         using.cancel()
 
     assert [event.status for event in answered(town)] == [Status.ANSWERED, Status.ANSWERED]
+
+
+def listener_of(town: Town) -> Role:
+    """Give who hears what is written."""
+    return Role.DISCORD if "DISCORD_TOKEN" in town.community.settings() else Role.SLACK
+
+
+async def knows_deletion(client: Redis) -> bool:
+    """Say whether the store knows that a question was deleted."""
+    names = cast("list[bytes]", await client.keys(f"{QUESTION}*"))  # pyright: ignore[reportUnknownMemberType] - it has no types
+    return any([await client.hexists(str(name, "ascii"), "deleted") for name in names])
 
 
 def moved(town: Town) -> list[Passed]:
