@@ -245,9 +245,8 @@ async def _put_back(services: ChatServices) -> None:
             each.stage, each.missed = stage, 0
         else:
             each.missed += 1
-            asked = each.asked.model_copy(
-                update={"question": each.asked.question.alone}
-            )  # it may quote who is forgotten
+            alone = each.asked.question.alone  # what it quotes may be of somebody who is forgotten
+            asked = each.asked.model_copy(update={"question": alone})
             if not each.is_placed:
                 is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
             elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:

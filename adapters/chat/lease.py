@@ -6,6 +6,7 @@ between the question and the sending.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -47,6 +48,13 @@ async def is_held() -> bool:
     """Return whether what is worked on in this context is still held. Raises `StoreUnavailable`."""
     held = _HELD.get()
     return held is None or await held()
+
+
+async def sleep_held(seconds: float) -> None:
+    """Sleep before something is tried again. Raises `LeaseLost` if it is another worker's by then."""
+    await asyncio.sleep(seconds)
+    if not await is_held():
+        raise LeaseLost(LOST)
 
 
 def traced(

@@ -33,12 +33,7 @@ from core.model import (
 )
 
 utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
-REMARK, NOTICE, REFUSAL, HINT = (
-    -1,
-    -2,
-    -3,
-    -4,
-)  # the numbers of messages beside those of the answer, which are counted from 0
+REMARK, NOTICE, REFUSAL, HINT = -1, -2, -3, -4  # messages beside those of the answer, which are counted from 0
 NONCE_LENGTH = 24  # characters; Discord allows 25
 
 

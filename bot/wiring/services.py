@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from adapters.chat.lease import sleep_held
 from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
 from bot.wiring.calibrations import kept_calibrations
@@ -123,7 +124,7 @@ class Services:
             whole=settings.openai_whole_seconds,
             interval=self._timing.interval,
         )
-        retries = self._retries(SERVICE)
+        retries = replace(self._retries(SERVICE), sleep=sleep_held)  # whoever stood still meanwhile asks no model again
         chat = OpenAIChat(
             model, api_key=revealed(key) or "", base_url=url, retries=retries, limits=limits, observer=self._observer
         )

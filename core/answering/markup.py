@@ -87,9 +87,7 @@ class MarkupReader:
     _gaps: int = field(default=0, init=False)
     _head: tuple[str, ...] = field(default=(), init=False)
     _is_first: bool = field(default=False, init=False)  # whether the next line of code, or row, is the first one
-    _held: list[RawBlock] = field(
-        default_factory=list[RawBlock], init=False
-    )  # perhaps a list of sources of the model's
+    _held: list[RawBlock] = field(default_factory=list[RawBlock], init=False)  # perhaps sources that the model lists
     _title: RawBlock | None = field(default=None, init=False)  # of the list that begins there
     _has_begun: bool = field(default=False, init=False)
     _is_ahead: bool = field(default=False, init=False)
