@@ -16,12 +16,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from adapters.minilm import MiniLM
-from adapters.minilm.embedder import FIRST, LAST, WEIGHTS, WINDOW, WordPieces
+from adapters.minilm.embedder import FIRST, LAST, WEIGHTS, WINDOW, WordPieces, onnx_runtime
 
 LESSONS = Path(os.environ.get("FOOTNOTE_SHARED_DATA", "../shared/data")) / "course-physical-ai" / "lessons"
 TOKENS, PASSAGES, QUERIES, ROUNDS = 230, 24, 40, 5
@@ -66,7 +65,7 @@ def shipped(_: Path) -> Embed:
     """Run the graph as the wheel carries it, on one thread."""
     import numpy as np
 
-    runtime: Any = import_module("onnxruntime")
+    runtime = onnx_runtime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(WEIGHTS.read(), options, providers=["CPUExecutionProvider"])

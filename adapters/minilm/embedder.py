@@ -216,7 +216,7 @@ class MiniLM:
 
         Many threads may use it at once.
         """
-        runtime: Any = import_module("onnxruntime")  # untyped
+        runtime = onnx_runtime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1  # the texts are the parallelism, and a sum has one order of terms
         options.inter_op_num_threads = 1
@@ -226,6 +226,12 @@ class MiniLM:
         options.log_severity_level = 3
         graph = kept(self._cache, f"{NAME}.onnx", _build)
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def onnx_runtime() -> Any:
+    """Return the library that runs graphs, which reports to its maker unless it is told not to before it is loaded."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    return import_module("onnxruntime")  # untyped
 
 
 def _build() -> bytes:

@@ -108,6 +108,7 @@ def test_the_services_are_shares_of_the_work() -> None:
     assert roles == set(Role)
     assert SERVICES["worker"]["deploy"]["replicas"] == 2
     assert ("--appendonly yes" in valkey, "--maxmemory-policy noeviction" in valkey) == (True, True)
+    assert SERVICES["qdrant"]["environment"] == {"QDRANT__TELEMETRY_DISABLED": "true"}
     for name in OURS:
         service = SERVICES[name]
         assert {volume.partition(":")[0] for volume in service["volumes"]} <= {*COMPOSED["volumes"], "./documents"}
