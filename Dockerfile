@@ -1,9 +1,9 @@
-# Two stages: the first one builds, and what runs has neither pip's cache nor the sources.
+# Two stages: the first one builds, and what runs has neither pip nor the sources.
 FROM python:3.11-slim-bookworm AS build
-RUN python -m venv /opt/footnote
+RUN python -m venv --without-pip /opt/footnote
 WORKDIR /build
 COPY requirements.lock ./
-RUN /opt/footnote/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
+RUN pip --python /opt/footnote/bin/python install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 COPY pyproject.toml README.md LICENSE manifest.json manifest-http.json ./
 COPY .ci/pages.py .ci/
 COPY docs docs
@@ -11,7 +11,7 @@ COPY bot bot
 COPY adapters adapters
 COPY core core
 RUN /opt/footnote/bin/python -m hatchling build -t wheel -d dist
-RUN /opt/footnote/bin/pip install --no-cache-dir --no-deps --no-index dist/footnote-0.1.0-py3-none-any.whl
+RUN pip --python /opt/footnote/bin/python install --no-cache-dir --no-deps --no-index dist/footnote-0.1.0-py3-none-any.whl
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin footnote
