@@ -124,7 +124,7 @@ class _View:
         self._spinner = Spinner("dots", Text("Reading the question …"))
         self._written: PartialAnswer | None = None
         self._waiting = Waiting()
-        self._seen_at = 0.0
+        self._seen_at = asyncio.get_running_loop().time()
         self.answer: Answer | None = None
 
     def take(self, item: Progress) -> None:

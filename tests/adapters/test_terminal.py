@@ -181,10 +181,11 @@ async def test_a_narrow_screen_loses_nothing(width: int) -> None:
 
 
 async def test_what_goes_on_is_said_while_one_waits() -> None:
-    """The query that is searched for, and trouble with it, are shown on the way to the answer."""
+    """The query that is searched for, and trouble with it, are shown on the way to the answer, and no wait so soon."""
     screen = Screen()
 
     async def progress() -> AsyncIterator[Progress]:
+        await wait_until(lambda: "Reading the question …" in screen.getvalue(), what="that it is read")
         yield Searching("what is\na robot")
         await wait_until(lambda: "Searching for “what is a robot” …" in screen.getvalue(), what="the search")
         yield SearchFailed()
@@ -194,6 +195,7 @@ async def test_what_goes_on_is_said_while_one_waits() -> None:
     await ScreenSurface(screen.console).reply(CLAIM, progress())
 
     assert "robot” …" not in "\n".join(screen.lines())
+    assert "still waiting" not in screen.getvalue()
 
 
 @pytest.mark.promise("never-silent")
