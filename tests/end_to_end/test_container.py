@@ -130,6 +130,9 @@ def test_the_unit_file_stops_the_bot_alone() -> None:
     assert int(service["RestartPreventExitStatus"]) == WRONG_INPUT
     assert int(service["TimeoutStopSec"]) > Settings.model_fields["grace_seconds"].default + AFTER_GRACE
     assert service["Environment"].partition("=")[0] in NAMES
+    assert {"AF_INET", "AF_INET6", "AF_UNIX"} <= set(
+        service["RestrictAddressFamilies"].split()
+    )  # its store, and the net
     if (analyze := shutil.which("systemd-analyze")) is not None:
         ended = subprocess.run(
             [analyze, "verify", ROOT / "deploy" / "footnote.service"], capture_output=True, text=True, check=False
