@@ -88,25 +88,6 @@ async def test_who_remarks_on_an_answer_that_is_being_written_is_left_alone(town
     assert not any("I thought so." in f"{request.body}" for request in town.chat.received)
 
 
-@pytest.mark.promise("answers-reviewed")
-async def test_an_answer_can_be_read_while_it_is_reviewed(town: Town) -> None:
-    """Its sources and a warning come after it, in the same message."""
-    town.is_reviewed, wrong = True, "Robots do not act in the world"
-    town.chat.pauses_before = b'"2"'
-    town.chat.goes_on.clear()
-    town.chat.say(f"{ANSWER} [1]. {wrong} [1].")
-    town.chat.say("2")
-    async with town.bot():
-        asked = town.community.ask()
-        await town.community.until(lambda: any(wrong in said for said in town.community.said(asked)), what="the whole")
-        (draft,) = town.community.said(asked)
-        town.chat.goes_on.set()
-        answer = await town.sees(asked, f"“{wrong}.”")
-
-    assert ("https://docs.example/robots#what" in answer, "didn't find" in draft) == (True, False)
-    assert len(town.community.said(asked)) == 1
-
-
 @pytest.mark.promise("journey")
 async def test_what_is_replied_to_is_context(town: Town) -> None:
     """It is quoted to the model with its author, as somebody's words."""
