@@ -337,7 +337,7 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
             case _:
                 pass
         if not isinstance(leaf, (Paragraph, Heading)) or leaf.children:
-            blocks.append(raw.block if leaf is raw.block.leaf else replace(raw.block, leaf=leaf))
+            blocks.append(Block(leaf, raw.block.path, raw.block.opens, raw.block.is_spaced))
     return blocks
 
 

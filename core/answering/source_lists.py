@@ -111,7 +111,9 @@ def is_forged(held: Sequence[RawBlock]) -> bool:
 
 def _title_and_rest(line: str) -> tuple[str, str]:
     """Return what a line says before its first colon or dash, without marks and signs, and what stands behind it."""
-    seen = unicodedata.normalize("NFKC", html.unescape(_UNSAID.sub("", line[:_LONGEST_LINE])))
+    seen = line[:_LONGEST_LINE]
+    if "&" in seen or not seen.isascii() or _UNSAID.search(seen):  # most lines have none of it
+        seen = unicodedata.normalize("NFKC", html.unescape(_UNSAID.sub("", seen)))
     said, behind = (*_BEHIND.split(seen, maxsplit=1), "")[:2]
     found = _SAID.search(said[: 2 * _LONGEST_TITLE + 20])
     said = found[0].casefold() if found else ""
