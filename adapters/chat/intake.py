@@ -142,10 +142,7 @@ class Intake:
     """
 
     def __init__(
-        self,
-        services: ChatServices,
-        background: BackgroundTasks,
-        text_command: TextCommand | None = None,
+        self, services: ChatServices, background: BackgroundTasks, text_command: TextCommand | None = None
     ) -> None:
         self._services = services
         self._background = background

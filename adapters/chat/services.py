@@ -28,16 +28,7 @@ from core.events import (
 )
 from core.messages import AWAITED, Practices
 from core.model import Asked, Awaited, MessageRef, Question, Stage, Terms, ThreadRef, WaitNotice, WorkspaceRef
-from core.ports import (
-    Accepting,
-    ChannelCursor,
-    CommunityStore,
-    Dedup,
-    Inbox,
-    PolicyStore,
-    VoteStore,
-    WaitingRoom,
-)
+from core.ports import Accepting, ChannelCursor, CommunityStore, Dedup, Inbox, PolicyStore, VoteStore, WaitingRoom
 
 
 @dataclass(slots=True)

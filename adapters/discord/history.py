@@ -18,15 +18,7 @@ from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absen
 from adapters.chat.platform import FoundAnswer, utc_now
 from adapters.discord.dialect import buttons_of, is_draft, is_failure, names_question, voted_on
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
-from adapters.discord.poster import (
-    NO_MESSAGES_THERE,
-    NO_PLACE,
-    TO_READ,
-    ChannelPoster,
-    rights_in,
-    said_in,
-    translated,
-)
+from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, ChannelPoster, rights_in, said_in, translated
 from core.answering.verdict import answer_id_of
 from core.errors import Gone, Rejected
 from core.messages import BUSY, NO_CONTEXT, UNTITLED, UPDATED, WARNING
