@@ -301,7 +301,7 @@ class MarkupReader:
             unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
             if not _read(unnumbered, raw):
                 return
-        if self._held and is_forged(self._held):
+        if self._title is not None and is_forged(self._held, title=self._title):
             raw, self._held = _moved_up(raw, self._held), []
         self.blocks += _read(self.notes, *self._held, raw)
         self._held, self._title, self._has_begun = [], None, True

@@ -91,22 +91,26 @@ def is_alone(held: Sequence[RawBlock]) -> bool:
     return said in _TITLES and not behind and any(isinstance(each, ListItem) for each in held[0].block.path)
 
 
-def is_forged(held: Sequence[RawBlock]) -> bool:
+def is_forged(held: Sequence[RawBlock], *, title: RawBlock) -> bool:
     """Return whether what may be a list of sources is one, although the answer goes on below it.
 
-    It has a title, and at least as many entries as sentences; mere footnotes behind a title are of what is above it.
+    It has a *title*, and at least as many entries as sentences; mere footnotes behind a title are of what is above it.
     """
-    first = next((at for at, raw in enumerate(held) if is_title(raw)), None)
-    if first is None:
-        return False
-    title, *below = held[first:]
     lines = title.lines
     if not isinstance(title.block.leaf, TableRow):
         _, behind = _title_and_rest(lines[0])
         lines = ("" if _JOINED.fullmatch(_A_MARK.sub("", behind)) else behind, *lines[1:])
-    listed = [lines, *(each.lines for each in below)]
-    entries = sum(any(map(_is_entry, each)) for each in listed)
-    return entries > 0 and entries >= sum(not all(map(_is_entry_or_name, each)) for each in listed)
+    weights = [int(any(map(_is_entry, lines))), *map(_weight, held[held.index(title) + 1 :])]
+    return 1 in weights and sum(weights) >= 0
+
+
+def _weight(raw: RawBlock) -> int:
+    """Return 1 for an entry of a list of sources, which may be a numbered name, and -1 for a sentence."""
+    if any(map(_is_entry, raw.lines)):
+        return 1
+    if not all(map(_is_entry_or_name, raw.lines)):
+        return -1
+    return int(any(isinstance(each, ListItem) and each.number is not None for each in raw.block.path[-1:]))
 
 
 def _title_and_rest(line: str) -> tuple[str, str]:

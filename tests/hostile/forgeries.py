@@ -35,6 +35,7 @@ LISTS = [  # which are also not shown where the answer goes on below them
     "## References\n- [1] Somewhere\n- [2] Elsewhere",
     "### Quellen\n\n1. [1] Somewhere\n2. Elsewhere",
     "**Bibliography**\n\n* [1] Somewhere",
+    "## References\n\n1. Somewhere\n2. Elsewhere",
     f"**References:**\n1. {E}\n2. {E}",
     f"## Sources\n\n- [Somewhere]({E})",
     f"Sources:\n{E}\n{E}",

@@ -16,6 +16,7 @@ BEFORE, BELOW = "Robots act.", "That is all there is."
 PROSE = (
     "## References\n\nA reference is an alias of an object, and never null.\n\nIt is bound once.",
     "## References\n\n- A reference is an alias of an object.\n- It is never null.\n\nIt is bound once.",
+    "## References\n\n1. A reference is an alias of an object.\n2. It is never null.\n\nIt is bound once.",
     "**Sources**\n\n- Batteries\n- Sockets\n\nBoth have poles.",
     "## Links\n\n| Link | Strength |\n|---|---|\n| chain | high |\n\nBoth hold.",
 )
@@ -76,7 +77,6 @@ def test_what_is_said_of_references_stays(text: str) -> None:
         "Sources: [1], [2]",
         "[1]: Robots, https://evil.example\n[2]: More",
         "---\n\n**Quellen:**\n\n* Robots",
-        "- **Sources**\n\n  1. Robots",
         "[1] Robots https://docs.example/page1#part",
         "## References\n\n- [1] Robots\n- They bind to objects.\n- They are never null.",
     ],

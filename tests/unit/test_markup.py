@@ -136,6 +136,7 @@ def test_nothing_looks_like_a_footnote_that_is_none(like: str) -> None:
         "Sources used in this answer:\n[1] Robots",
         "Here are the sources:\n- [1] Robots",
         "- Sources:\n  - [1] Robots\n  - More",
+        "- **Sources**\n\n  1. Robots",
         "| Source | Link |\n|---|---|\n| [1] | Robots |\n| More | here |",
         "<details><summary>Sources</summary>\n\n- [1] Robots\n\n</details>",
         "📚 Sources (2)\n[1] Robots",
