@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import socket
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +62,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test sees the settings of whoever runs it, or writes into their data folder."""
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """No test sees the settings of whoever runs it, or writes into their data folder.
+
+    It gets the name of another one, which is there only if something is written: to make and remove a folder for each
+    of thousands of tests takes longer than most of them.
+    """
+    data = tmp_path_factory.getbasetemp() / "footnote"
     for name in list(os.environ):
         if name.upper() in PROXIES or (name.startswith(SETTINGS) and name != "FOOTNOTE_SHARED_DATA"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(tmp_path / "footnote"))
+    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(data))
+    yield
+    if data.exists():
+        shutil.rmtree(data)
 
 
 @pytest.fixture(autouse=True, scope="session")
