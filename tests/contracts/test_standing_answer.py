@@ -32,7 +32,7 @@ PLACES = [
     *(("slack", where) for where in ("channel", "private channel", "their thread", "our thread", "direct")),
     *(("slack", "direct, further"), ("slack by edits", "channel"), ("slack by edits", "their thread")),
 ]
-LONG_ANSWER = ANSWER.model_copy(update={"text": "word " * 2000})
+LONG_ANSWER = ANSWER.model_copy(update={"text": "word " * 1700})  # within what Discord lets be posted at once
 EXCUSE = Answer(id="a", text="The documents cannot be searched.", status=Status.UNAVAILABLE)
 
 
