@@ -19,7 +19,7 @@ from core.answering.agent import answer_id
 from core.answering.citations import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect, joined, one_line, row_marker
 from core.answering.nodes import inert
-from core.model import Answer, Question, without_controls
+from core.model import Answer, Question
 from core.model.markup import CodeSpan, Emphasis, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
@@ -165,7 +165,8 @@ def _told(lines: Sequence[SmallPrint], room: int) -> str:
         said.append(SPOKEN.text(words))
     left = room - sum(len(words) + 1 for words in said)
     for at, line in enumerate(lines):
-        url = f" {SPOKEN.address(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
+        leads = line.citation and SLACK.can_link(line.citation.url)  # of others a reader may make a link elsewhere
+        url = f" {SPOKEN.address(address(line.citation.url))}" if line.citation and leads else ""
         if len(url) <= left:
             left -= len(url)
             said[at] += url

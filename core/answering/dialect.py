@@ -42,6 +42,7 @@ _SPECIAL = re.compile(
 )
 _SIGN = re.compile(r"[\\`*_~\]<$]")  # without one of these there is nothing special, which is quickly seen
 _ENTITY = re.compile(r"(&#?\w{1,31});")
+_BEGUN = re.compile(r"(?::/{0,2}|\bwww\.?)\Z", re.IGNORECASE)  # an address of which too little is left to know it
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead
     "``": f"`{GAP}`",
     "\\`": f"\\{GAP}`",  # some readers take it for an escaped one, though the backslash itself is escaped
@@ -236,9 +237,12 @@ def joined(out: str, piece: str) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return a text on one line, of *limit* characters at most."""
+    """Return a text on one line, of *limit* characters at most, which does not end where an address begins."""
     line = " ".join(without_controls(text).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1].rstrip()
+    return (cut.rpartition(" ")[0] or cut if _BEGUN.search(cut) else cut) + "…"
 
 
 def plain_words(text: str) -> str:
