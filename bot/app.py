@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import signal
-import sys
 from collections.abc import Collection, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -42,6 +41,7 @@ from core.events import (
     PlatformFailed,
     ServiceBack,
     ServiceSkipped,
+    Shortcoming,
     everyone,
     only,
     unobserved,
@@ -324,10 +324,10 @@ async def _beside_commands(
             if not opened.settings.is_shared:
                 await stack.enter_async_context(offer.shared(folder))
         except Misconfigured as refused:  # the bot itself can do without
-            sys.stderr.write(f"{refused}\n")
+            opened.observer(Shortcoming(None, str(refused)))
         try:
             async with asyncio.TaskGroup() as group:
-                beside = [group.create_task(_tell_hint(app.index))]
+                beside = [group.create_task(_tell_hint(app.index, opened.observer))]
                 if syncing is not None:
                     beside.append(group.create_task(syncing.run()))
                 await work
@@ -337,8 +337,8 @@ async def _beside_commands(
             raise _first(failures) from failures
 
 
-async def _tell_hint(catalogue: Catalogue) -> None:
+async def _tell_hint(catalogue: Catalogue, observer: Observer) -> None:
     """Say where there is nothing to search; an index that cannot be reached may be there later."""
     with contextlib.suppress(RetrievalUnavailable):
         if said := await hint(catalogue):
-            sys.stderr.write(f"{said}\n")
+            observer(Shortcoming(None, said))

@@ -283,9 +283,9 @@ class CommunitiesFound:
 
 @dataclass(frozen=True, slots=True)
 class Shortcoming:
-    """The bot is connected to a platform and lacks something there, which the *advice* tells the operator."""
+    """The bot runs and lacks something, on a platform or none; the *advice* tells the operator what to do."""
 
-    platform: str
+    platform: str | None
     advice: str
 
 

@@ -143,7 +143,7 @@ def reason_of(error: Exception) -> str | None:
         case TimeoutError():
             return "time-out"
         case GatewayNotFound() | ClientError() | OSError():
-            return "no connection"
+            return "network error"
         case _:
             return None
 

@@ -228,7 +228,7 @@ async def translated(call: Awaitable[Result], *, gone: Collection[str] = NO_MESS
 def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingFailed | None:
     """Return what a failure of a client means; None for a mistake of ours."""
     if isinstance(error, ClientError | OSError):  # a time-out is one of these
-        return Unreachable(type(error).__name__)
+        return Unreachable("time-out" if isinstance(error, TimeoutError) else "network error")
     if not isinstance(error, SlackApiError):
         return None
     return _refusal(error, gone)

@@ -171,6 +171,6 @@ def judge(failure: Exception, *, refusal: str) -> Transient | None:
         case TimeoutError():
             return Transient("time-out")
         case ClientError() | OSError():
-            return Transient("no connection")
+            return Transient("network error")
         case _:
             return None

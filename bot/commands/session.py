@@ -262,7 +262,7 @@ def _line(event: Told, known: set[str]) -> str:
             known.add(platform)
             return f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
         case ConnectionLost(platform, said) | PlatformFailed(platform, said) | Shortcoming(platform, said):
-            return TROUBLES[type(event)].format(platform, said)
+            return TROUBLES[type(event)].format(platform, said) if platform else said
         case CommunitiesFound() | CommunitiesSee() | CommunityLost() | CommunityBack():
             return "\n".join(_of_communities(event))
         case ServiceFailed(reason=reason):

@@ -192,6 +192,17 @@ async def test_without_a_terminal_the_log_is_on_standard_error(footnote: Footnot
     assert len({*err.splitlines()}) == len(err.splitlines())
 
 
+async def test_without_a_terminal_what_is_missing_is_logged_too(fresh: Footnote, server: DiscordServer) -> None:
+    """There is no document, and no sentence between the lines of JSON."""
+    async with started(fresh, server, FOOTNOTE_LOG="stderr") as bot:
+        first = await bot.tells("There are no documents yet")
+        bot.running.send_signal(signal.SIGTERM)
+        _, rest = await bot.ended()
+
+    events = [json.loads(line) for line in (first + rest).splitlines()]
+    assert [event["level"] for event in events if event["event"] == "shortcoming"] == ["warning"]
+
+
 @pytest.mark.promise("stays-connected")
 async def test_a_connection_that_is_lost_for_a_moment_is_no_news(footnote: Footnote, server: DiscordServer) -> None:
     """Nobody notices: it is back before anybody had to be told."""

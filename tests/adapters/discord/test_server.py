@@ -282,7 +282,7 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
     await clients[-1].close()
     await running
     assert [waits.get_nowait(), waits.get_nowait(), len(clients)] == [1.0, 2.0, 3]
-    assert told == {1: "no connection", 2: "no connection"}
+    assert told == {1: "network error", 2: "network error"}
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -346,9 +346,9 @@ async def test_a_mistake_of_ours_is_not_tried_again(server: DiscordServer) -> No
     [
         (discord.RateLimited(40), "rate limit"),
         (TimeoutError("secret"), "time-out"),
-        (discord.GatewayNotFound(), "no connection"),
-        (aiohttp.ClientError("secret"), "no connection"),
-        (ConnectionResetError("secret"), "no connection"),
+        (discord.GatewayNotFound(), "network error"),
+        (aiohttp.ClientError("secret"), "network error"),
+        (ConnectionResetError("secret"), "network error"),
         (ValueError("secret"), None),
     ],
 )
