@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -237,15 +239,21 @@ def test_the_code_map_names_files_that_exist() -> None:
 
 
 def test_releases_have_a_date_and_say_what_an_update_needs() -> None:
-    """Only what is not released yet has no date; every version begins with its update."""
+    """The newest one is what is installed; only what comes after it has no date; each begins with its update."""
     text = (ROOT / "docs" / "changelog.md").read_text()
-    versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    unreleased, *releases = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    version: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
-    heads = [
-        re.match(r"\[Unreleased\] \d+\.\d+\.\d+\n|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d\n", each) for each in versions
-    ]
-    assert None not in heads
-    assert [each.partition("### ")[2].partition("\n")[0] for each in versions] == ["When you update"] * len(versions)
+    heads = [re.match(r"\[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)\n", each) for each in releases]
+    dates = [date.fromisoformat(head[2]) for head in heads if head]
+    assert unreleased.startswith("[Unreleased]\n")
+    assert (None in heads, sorted(dates, reverse=True)) == (False, dates)
+    assert heads[0] is not None
+    assert heads[0][1] == version
+    assert CliRunner().invoke(app, ["--version"]).stdout.startswith(f"footnote {version}+")
+    begins = [each.partition("### ")[2].partition("\n")[0] for each in (unreleased, *releases) if "### " in each]
+    assert begins == ["When you update"] * len(begins)
+    assert len(begins) >= len(releases)
 
 
 def test_figures_about_growing_are_measured_ones() -> None:
