@@ -195,6 +195,18 @@ def test_the_procfile_works_in_a_clean_shell(host: str, tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (2, f"{NOTHING_TO_RUN}\n")
 
 
+def test_what_stops_a_process_of_the_procfile_stops_the_bot_itself(tmp_path: Path) -> None:
+    """There is no shell left between the two, which would end at once and leave the bot alone with its answers."""
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho $$\n")
+    python.chmod(0o755)
+
+    for line in processes().values():
+        with subprocess.Popen(["/bin/sh", "-c", line], cwd=tmp_path, env={}, stdout=subprocess.PIPE, text=True) as one:
+            assert one.communicate()[0] == f"{one.pid}\n"
+
+
 def test_hosts_find_what_to_install() -> None:
     """Hosts that look for a list of packages, and for the version of Python, find those that are tested."""
     named = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]

@@ -32,6 +32,7 @@ from adapters.retry import INDEX, CircuitBreaker, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, Retried, unobserved
+from core.messages.wording import counted
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope, SourceRecord
 
 if TYPE_CHECKING:
@@ -271,7 +272,9 @@ class ServerIndex:
             raise Misconfigured(str(error)) from error.__cause__
         except Missing as error:
             raise RetrievalUnavailable(str(error)) from error.__cause__
-        holds = f"{outline.pages} pages" if outline.pages else "empty. Read documents first: footnote ingest FOLDER"
+        holds = (
+            counted(outline.pages, "page") if outline.pages else "empty. Read documents first: footnote ingest FOLDER"
+        )
         key = " (QDRANT_API_KEY travels unencrypted; use https)" if self._connection.shows_key else ""
         return f"Qdrant {version} at {self._connection.address}{key}, collection {self.collection}: {holds}"
 

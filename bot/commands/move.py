@@ -15,6 +15,7 @@ from bot.outcome import OK
 from bot.settings import Settings, read_settings, revealed
 from bot.wiring import assemble
 from core.errors import Misconfigured
+from core.messages.wording import counted, listed
 
 NOWHERE = (
     "Say where to: set QDRANT_URL for the documents, REDIS_URL for conversations, questions and the moderators' "
@@ -22,8 +23,8 @@ NOWHERE = (
 )
 NO_INDEX = "There is no index in the data folder, so there are no documents to move."
 NO_STORE = "There is no store in the data folder, so there are no conversations to move."
-DOCUMENTS = "{:,} pages of {} are now on the Qdrant server."
-STORED = "{:,} entries of the store are now on the server in REDIS_URL."
+DOCUMENTS = "The Qdrant server now has {}."
+STORED = "The server in REDIS_URL now has {} from the store."
 KEY = "Texts stay encrypted with the key in {}. Machines without this data folder need it too, as FOOTNOTE_SECRET_KEY."
 LAST = "Nothing was changed here. Once everything works, you can remove {} from the data folder."
 
@@ -53,7 +54,7 @@ async def _moved(settings: Settings) -> list[str]:
         _say(await _move_index(settings))
         moved.append("index")
     if settings.redis_url is not None:
-        _say(STORED.format(await _move_store(settings)))
+        _say(STORED.format(counted(await _move_store(settings), "key")))
         moved.append("store")
         if settings.secret_key is None:
             _say(KEY.format(settings.data_dir / "secret.key"))
@@ -100,7 +101,8 @@ async def _move_index(settings: Settings) -> str:
                 await app.index.replace(source, url, passages)
         for source, urls in kept.items():
             await app.index.prune(source, keep=urls)
-    return DOCUMENTS.format(sum(map(len, kept.values())), ", ".join(kept))
+    pages = counted(sum(map(len, kept.values())), "page")
+    return DOCUMENTS.format(f"{pages} from {listed([*kept])}" if kept else pages)
 
 
 def _say(text: str) -> None:

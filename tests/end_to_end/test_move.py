@@ -40,10 +40,10 @@ async def test_everything_moves_to_servers(footnote: Footnote, tmp_path: Path) -
             sources = await asyncio.to_thread(footnote, "sources", "list", **servers)
             allowed = await asyncio.to_thread(footnote, "communities", "list", **servers)
 
-    assert (begun.code, "on the Qdrant server now" in begun.out) == (3, False)
+    assert (begun.code, "The Qdrant server now has" in begun.out) == (3, False)
     assert re.search(r"^zoo +0 .*discord:42", readers.out, re.MULTILINE)
     assert (moved.code, moved.err) == (0, "")
-    assert "2 pages of zoo are now on the Qdrant server." in moved.out
+    assert "The Qdrant server now has 2 pages from zoo." in moved.out
     assert (again.code, "already has data of Footnote" in again.err) == (2, True)
     assert after.out.partition("_")[0] == before.out.partition("_")[0]
     assert "1 question so far" in chat.out

@@ -198,7 +198,7 @@ async def test_the_check_names_server_version_and_pages() -> None:
     assert empty == (
         f"Qdrant 1.20.0 at {place}, collection documents: empty. Read documents first: footnote ingest FOLDER"
     )
-    assert full == f"Qdrant 1.20.0 at {place}, collection documents: 1 pages"
+    assert full == f"Qdrant 1.20.0 at {place}, collection documents: 1 page"
 
 
 @pytest.mark.parametrize(
