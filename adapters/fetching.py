@@ -47,7 +47,7 @@ NOT_PUBLIC = tuple(
 """What Python counts as global, or did in some version, and is no address of a website."""
 SCHEMES = ("http", "https")
 CHUNK = 65_536  # bytes
-REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS, FOR_NOW = (301, 302, 303, 307, 308), (302, 303, 307)
 BUSY = (429, 503)
 ENCODINGS = ("gzip", "deflate")
 AGENT = "Footnote (documents for a question-and-answer bot; obeys robots.txt)"
@@ -85,12 +85,16 @@ class FetchRules:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was answered in the end, at the address that redirects led to; names of headers are in lower case."""
+    """What was answered in the end, at the address that redirects led to, perhaps only for now.
+
+    Names of headers are in lower case.
+    """
 
     url: str
     status: int
     headers: Mapping[str, str]
     body: bytes = b""
+    is_for_now: bool = False
 
 
 def is_allowed(address: str, networks: Collection[Network] = ()) -> bool:
@@ -115,9 +119,12 @@ class Fetcher:
         self._rules = rules
         self._limits = limits
 
-    async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Fetched:
-        """Return what is at an address. Raises `FetchRefused` and `FetchFailed`."""
-        return await self._within(self._followed(url, headers or {}))
+    async def get(self, url: str, headers: Mapping[str, str] | None = None, known: Collection[str] = ()) -> Fetched:
+        """Return what is at an address; a redirect to what is *known* is not followed, and returned with its target.
+
+        Raises `FetchRefused` and `FetchFailed`.
+        """
+        return await self._within(self._followed(url, headers or {}, known))
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], into: BinaryIO | None = None) -> Fetched:
         """Send a body and return the answer, or write it *into* a file; no redirect is followed. Raises as `get`."""
@@ -140,17 +147,19 @@ class Fetcher:
                 raise FetchRefused(str(refused)) from error
             raise FetchFailed("cannot be reached, or the connection broke off.") from error
 
-    async def _followed(self, url: str, headers: Mapping[str, str]) -> Fetched:
+    async def _followed(self, url: str, headers: Mapping[str, str], known: Collection[str]) -> Fetched:
         from yarl import URL
 
-        here = self._checked(URL(url))
+        here, is_for_now = self._checked(URL(url)), False
         for _ in range(self._limits.redirects + 1):
             asked = self._session.get(here, headers=_sent(headers), allow_redirects=False, proxy=self._rules.proxy)
             async with asked as response:
                 target = response.headers.get("Location")
                 if response.status not in REDIRECTS or not target:
-                    return await self._fetched(response, io.BytesIO())
-            here = self._checked(here.join(URL(target)))
+                    return replace(await self._fetched(response, io.BytesIO()), is_for_now=is_for_now)
+            here, is_for_now = self._checked(here.join(URL(target))), is_for_now or response.status in FOR_NOW
+            if str(here) in known:
+                return Fetched(str(here), response.status, {}, is_for_now=is_for_now)
         raise FetchRefused(f"redirects more than {self._limits.redirects} times.")
 
     async def _posted(self, url: str, body: bytes, headers: Mapping[str, str], into: BinaryIO | None) -> Fetched:

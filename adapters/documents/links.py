@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urldefrag, urljoin, urlsplit, urlunsplit
 
-TAG = re.compile(r"<(a|link|meta|base)\s([^<>]{0,4000})>", re.IGNORECASE)
+TAG = re.compile(r"<(a|link|meta|base|input)\s([^<>]{0,4000})>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 LOCATION = re.compile(r"<loc>([^<]{1,4000})</loc>", re.IGNORECASE)
 LISTED = re.compile(r"\]\(([^()\s]{1,2000})\)")
@@ -64,17 +64,20 @@ class Hints:
     links: tuple[str, ...] = ()
     canonical: str | None = None
     is_hidden: bool = False
+    asks_password: bool = False
 
 
 def hints_in(text: str, address: str, site: Site) -> Hints:
     """Return what the HTML at an address says to machines."""
-    base, links, canonical, rules = address, dict[str, None](), None, ""
+    base, links, canonical, rules, asks = address, dict[str, None](), None, "", False
     for match in TAG.finditer(UNSEEN.sub("", text)):
         said = {name.lower(): a or b or c for name, a, b, c in ATTRIBUTE.findall(match[2])}
         target = said.get("href", "")
         match match[1].lower():
             case "base" if target:
                 base = urljoin(address, target)
+            case "input":
+                asks = asks or said.get("type", "").lower() == "password"
             case "meta" if said.get("name", "").lower() in ("robots", "footnote"):
                 rules += said.get("content", "").lower()
             case "link" if "canonical" in said.get("rel", "").lower().split():
@@ -85,7 +88,7 @@ def hints_in(text: str, address: str, site: Site) -> Hints:
                     links[page] = None
             case _:
                 pass
-    return Hints(() if "nofollow" in rules else tuple(links), canonical, "noindex" in rules)
+    return Hints(() if "nofollow" in rules else tuple(links), canonical, "noindex" in rules, asks)
 
 
 def locations(body: bytes) -> tuple[list[str], bool]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
 
 from adapters.documents.links import Hints, Site, hints_in, listed, locations
 from adapters.documents.made_of import readers
 from adapters.documents.page import NotReadable
 from adapters.documents.reader import ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess
-from adapters.fetching import AGENT, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, ask, fetcher
+from adapters.fetching import AGENT, REDIRECTS, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
@@ -43,7 +43,21 @@ GONE, CLOSED = (404, 410), (401, 402, 403, 451)
 DOWN = "{} {} Nothing was removed; it will be tried again later."
 ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
 TOO_MANY_PAGES = f"has more than {MOST_PAGES:,} pages; name a folder of it."
+LED = "{} redirects to {}, so nothing could be read. If the pages are there now, add that address as a source."
+CLOSED_NOW = "leads to a login or to another place, so what was read of it before is kept."
 FORBIDDEN, AGAIN, ELSEWHERE, HIDDEN = "forbidden by robots.txt", "under another address", "elsewhere", "hidden"
+LOGIN, NOWHERE = "behind a login", "like a page that does not exist"
+NOTHING = "-"
+MADE_UP = "footnote-asks-for-a-page-that-does-not-exist"
+
+
+class _Known(NamedTuple):
+    """What is known of a page since it was read: its address, what the site said of its state, and where it moved."""
+
+    url: str
+    tag: str
+    modified: str
+    moved: str
 
 
 @dataclass(slots=True)
@@ -53,12 +67,18 @@ class _Visit:
     site: Site
     fetch: Fetcher
     robots: Protego | None
-    seen: Mapping[str, tuple[str, str, str]]
+    seen: Mapping[str, _Known]
     reading: ReadingProcess
     folder: Path
+    first: str
     links: dict[str, None] = field(default_factory=dict[str, None])
     done: set[str] = field(default_factory=set[str])
+    reached: set[str] = field(default_factory=set[str])
+    closed: set[str] = field(default_factory=set[str])
     failures: int = 0
+    led: str = ""
+    nowhere: str | None = None
+    is_lost: bool = False
 
 
 class Website:
@@ -94,16 +114,16 @@ class Website:
             reading = ReadingProcess(DEFAULT_LIMITS)
             stack.push_async_callback(reading.aclose)
             site = Site.of(self._address)
-            known = {stamp[1]: (url, stamp[2], stamp[3]) for url, text in seen.items() if (stamp := _stamp(text))}
-            visit = _Visit(site, fetch, await self._robots(fetch, site), known, reading, folder)
+            known = {stamp[1]: _Known(url, *stamp[2:]) for url, text in seen.items() if (stamp := _stamp(text))}
+            first = site.page(self._address, self._address) or self._address
+            visit = _Visit(site, fetch, await self._robots(fetch, site), known, reading, folder, first)
             async with aclosing(self._walk(visit)) as walked:
                 async for found in walked:
                     yield found
 
     async def _walk(self, visit: _Visit) -> AsyncGenerator[Found]:
-        first = visit.site.page(self._address, self._address) or self._address
         pages: Iterable[str] = [] if self._alone else await self._pages(visit)
-        waiting = dict.fromkeys([first, *pages])
+        waiting = dict.fromkeys([visit.first, *pages])
         follows = not self._alone and len(waiting) == 1
         if follows:  # pages that are as they were do not say again where they lead
             waiting |= dict.fromkeys(asked for asked in visit.seen if visit.site.page(asked, asked))
@@ -116,9 +136,11 @@ class Website:
                 return
             asked.add(url)
             visit.links.clear()
-            yield await self._page(visit, url, is_first=len(asked) == 1)
+            yield await self._page(visit, url)
             if follows:
                 waiting |= {link: None for link in visit.links if link not in asked}
+        if visit.led and not visit.done:
+            raise InvalidInput(LED.format(self._address, visit.led), field="source")
 
     async def _robots(self, fetch: Fetcher, site: Site) -> Protego | None:
         """Return what the site asks of robots; None where it asks nothing. Raises as `documents`."""
@@ -159,23 +181,34 @@ class Website:
         except FetchFailed as error:
             raise SourceUnavailable(DOWN.format(url, error)) from error
 
-    async def _asked(self, fetch: Fetcher, url: str, headers: Mapping[str, str] | None = None) -> Fetched:
-        return await ask(lambda: fetch.get(url, headers), self._retries)
+    async def _asked(
+        self, fetch: Fetcher, url: str, headers: Mapping[str, str] | None = None, known: Collection[str] = ()
+    ) -> Fetched:
+        return await ask(lambda: fetch.get(url, headers, known), self._retries)
 
-    async def _page(self, visit: _Visit, url: str, *, is_first: bool) -> Found:
+    async def _page(self, visit: _Visit, url: str) -> Found:
         """Read one page. Raises `SourceUnavailable` where the site is down, or wants to be left alone."""
         if visit.robots is not None and not visit.robots.can_fetch(url, AGENT):
-            if is_first and self._alone:
+            if self._alone:
                 raise InvalidInput(f"{url} is {FORBIDDEN}.", field="source")
             return LeftOut(name=url, why=FORBIDDEN)
+        if url in visit.reached:  # a redirect led here
+            return self._closed(visit, url) if url in visit.closed else LeftOut(name=url, why=AGAIN)
         await asyncio.sleep(self._wait(visit))
         known = visit.seen.get(url)
-        headers = {"If-None-Match": known[1], "If-Modified-Since": known[2]} if known else {}
+        headers = {"If-None-Match": known.tag, "If-Modified-Since": known.modified} if known else {}
+        headers = {name: value for name, value in headers.items() if value}
         try:
-            got = await self._asked(visit.fetch, url, {name: value for name, value in headers.items() if value})
+            got = await self._asked(visit.fetch, known.moved if known and known.moved else url, headers, visit.reached)
+            if got.status in GONE and known and known.moved:  # perhaps it is elsewhere by now
+                got = await self._asked(visit.fetch, url, None, visit.reached)
         except (FetchRefused, FetchFailed) as error:
             return self._failed(visit, url, str(error), is_down=isinstance(error, FetchFailed))
-        return await self._answered(visit, url, got)
+        found = await self._answered(visit, url, got)
+        if got.status in (OK, NOT_MODIFIED):
+            visit.reached |= {url, got.url}
+            visit.closed |= {got.url} if isinstance(found, Unreadable) else set()
+        return found
 
     async def _answered(self, visit: _Visit, url: str, got: Fetched) -> Found:
         known = visit.seen.get(url)
@@ -184,10 +217,12 @@ class Website:
         if got.status >= FIRST_FAILURE:
             return self._failed(visit, url, ERROR.format(got.status), is_down=True)
         visit.failures = 0
+        if got.status in REDIRECTS and got.url in visit.reached:
+            return self._closed(visit, url) if got.url in visit.closed else LeftOut(name=url, why=AGAIN)
         if got.status == NOT_MODIFIED and known:
-            again = known[0] in visit.done
-            visit.done.add(known[0])
-            return LeftOut(name=url, why=AGAIN) if again else Unchanged(url=known[0], name=url)
+            again = known.url in visit.done
+            visit.done.add(known.url)
+            return LeftOut(name=url, why=AGAIN) if again else Unchanged(url=known.url, name=url)
         if got.status in GONE:
             return LeftOut(name=url, why="gone")
         if got.status != OK:
@@ -204,7 +239,12 @@ class Website:
         if visit.failures >= MOST_FAILURES:
             raise SourceUnavailable(DOWN.format(self._address, f"has stopped answering: {url} {reason}"))
         known = visit.seen.get(url)
-        return Unreadable(name=url, reason=reason, url=known[0] if known else url)
+        return Unreadable(name=url, reason=reason, url=known.url if known else url)
+
+    def _closed(self, visit: _Visit, url: str) -> Found:
+        """Keep what was read before of a page that shows something else to those who are not logged in."""
+        known = visit.seen.get(url)
+        return Unreadable(name=url, reason=CLOSED_NOW, url=known.url) if known else LeftOut(name=url, why=LOGIN)
 
     async def _read(self, visit: _Visit, asked: str, got: Fetched) -> Found:
         """Have a page read in another process, and find where it leads."""
@@ -213,25 +253,67 @@ class Website:
         if suffix == ".txt" and (ending := Path(urlsplit(got.url).path).suffix.lower()) in (".md", ".markdown", ".rst"):
             suffix = ending
         here = visit.site.page(got.url, got.url) or (got.url if self._alone else None)
-        if not suffix or here is None:
-            return LeftOut(name=asked, why=ELSEWHERE if suffix else kind or "of no kind")
+        if here is None:
+            if got.is_for_now and asked in visit.seen:
+                return self._closed(visit, asked)
+            visit.led = visit.led or (got.url if asked == visit.first else "")
+            return LeftOut(name=asked, why=ELSEWHERE)
+        if not suffix:
+            return LeftOut(name=asked, why=kind or "of no kind")
         hints = Hints()
         if suffix == ".html":
             hints = await asyncio.to_thread(hints_in, got.body.decode(errors="replace"), here, visit.site)
+        if got.is_for_now and hints.asks_password:
+            visit.closed.add(got.url)
+            return self._closed(visit, asked)
         visit.links.update(dict.fromkeys(hints.links))
         if hints.is_hidden or "noindex" in got.headers.get("x-robots-tag", "").lower():
             return LeftOut(name=asked, why=HIDDEN)
-        url = hints.canonical or here
+        found = await self._parsed(visit, asked, got, suffix)
+        instead = await self._instead(visit, asked, found, hints) if isinstance(found, Document) else None
+        return instead or self._named(visit, asked, got, found, hints.canonical or here)
+
+    def _named(self, visit: _Visit, asked: str, got: Fetched, found: Found, url: str) -> Found:
+        """Give what was read the address that it has on the web, and a stamp, unless another address gave it."""
         if url in visit.done:
             return LeftOut(name=asked, why=AGAIN)
-        found = await self._parsed(visit, asked, got, suffix)
-        if isinstance(found, Document):
-            validators = (got.headers.get("etag", ""), got.headers.get("last-modified", ""))
-            stamp = " ".join((readers(), asked, *map(_quoted, validators))) if any(validators) else ""
-            update = {"url": url, "name": asked, "chapter": visit.site.chapter(url), "stamp": stamp}
-            visit.done.add(url)
-            return found.model_copy(update=update)
-        return found.model_copy(update={"name": asked, "url": url}) if isinstance(found, Unreadable) else found
+        if not isinstance(found, Document):
+            return found.model_copy(update={"name": asked, "url": url}) if isinstance(found, Unreadable) else found
+        visit.done.add(url)
+        moved = got.url if got.url != asked and not got.is_for_now else ""
+        said = (asked, got.headers.get("etag", ""), got.headers.get("last-modified", ""), moved)
+        stamp = " ".join((readers(), *map(_quoted, said)))
+        return found.model_copy(update={"url": url, "name": asked, "chapter": visit.site.chapter(url), "stamp": stamp})
+
+    async def _instead(self, visit: _Visit, asked: str, found: Document, hints: Hints) -> Found | None:
+        """Return what a page is that shows what the site shows where nothing is: closed, or gone; None for others.
+
+        Where the first page does so too, nobody can tell which of the two, and what was read before is kept.
+        """
+        if asked not in visit.seen and (self._alone or not found.text.strip()):
+            return None
+        if visit.nowhere is None:
+            visit.nowhere = await self._nowhere(visit)
+        if _shown(found, asked) != visit.nowhere:
+            return None
+        if asked == visit.first:
+            visit.is_lost = True
+            return self._closed(visit, asked) if hints.asks_password and asked in visit.seen else None
+        visit.links.clear()
+        is_closed = asked in visit.seen and (hints.asks_password or visit.is_lost)
+        return self._closed(visit, asked) if is_closed else LeftOut(name=asked, why=NOWHERE)
+
+    async def _nowhere(self, visit: _Visit) -> str:
+        """Return what the site shows at an address that nobody has, or a dash where it says that there is nothing."""
+        url = urljoin(visit.first if self._alone else visit.site.address, MADE_UP)
+        if visit.robots is None or visit.robots.can_fetch(url, AGENT):
+            await asyncio.sleep(self._wait(visit))
+            with suppress(FetchRefused, FetchFailed):
+                got = await self._asked(visit.fetch, url)
+                if got.status == OK and got.headers.get("content-type", "").lower().startswith("text/html"):
+                    found = await self._parsed(visit, url, got, ".html")
+                    return _shown(found, url) if isinstance(found, Document) else NOTHING
+        return NOTHING
 
     async def _parsed(self, visit: _Visit, asked: str, got: Fetched, suffix: str) -> Found:
         file = visit.folder / f"page{suffix}"
@@ -246,6 +328,13 @@ class Website:
             return Unreadable(name=asked, reason=str(error), url=asked)
 
 
+def _shown(page: Document, url: str) -> str:
+    """Return the words of a page without its own address, which many repeat where they have nothing to show."""
+    path = unquote(urlsplit(url).path).rstrip("/")
+    text = re.sub(rf"{re.escape(path)}/?(?![\w-])", "", page.text) if path else page.text
+    return " ".join(word for word in text.split() if word.strip("/.,:;!?\"'`()[]") != path.rpartition("/")[2])
+
+
 def _quoted(text: str) -> str:
     """Return a header's value without blanks, so that several can stand in a line."""
     return text.replace("%", "%25").replace(" ", "%20")
@@ -254,5 +343,5 @@ def _quoted(text: str) -> str:
 def _stamp(text: str) -> tuple[str, ...] | None:
     """Return what a stamp says, as long as pages are still read in the same way."""
     parts = tuple(map(unquote, text.split(" ")))
-    expected = 4
+    expected = 5
     return parts if len(parts) == expected and parts[0] == readers() else None

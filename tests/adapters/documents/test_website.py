@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.documents.links import Site, hints_in
-from adapters.documents.website import MOST_FAILURES, Website
+from adapters.documents.website import MADE_UP, MOST_FAILURES, Website
 from adapters.fetching import FetchRules
 from adapters.retry import SITE
 from bench.ingestion import unchanged_site
@@ -88,9 +87,8 @@ async def test_the_pages_below_an_address_are_read(site: WebSite) -> None:
         "",
     )
     assert [each.chapter for each in found if isinstance(each, Document)] == ["", "", "b"]
-    assert Counter(site.asked) == dict.fromkeys(
-        ["/robots.txt", "/docs/sitemap.xml", "/sitemap.xml", "/docs/llms.txt", "/docs/", "/docs/a", "/docs/b/"], 1
-    )
+    lists = ["/robots.txt", "/docs/sitemap.xml", "/sitemap.xml", "/docs/llms.txt"]
+    assert Counter(site.asked) == Counter([*lists, "/docs/", "/docs/a", "/docs/b/", f"/docs/{MADE_UP}"])
 
 
 async def test_a_sitemap_names_the_pages(site: WebSite) -> None:
@@ -192,6 +190,95 @@ async def test_pages_with_a_proper_address_are_one(site: WebSite) -> None:
 
     assert urls(site, found) == ["/docs/", "/docs/b/"]
     assert [each.why for each in found if isinstance(each, LeftOut)] == ["under another address"]
+
+
+@pytest.mark.promise("incremental")
+async def test_a_page_that_has_moved_for_good_costs_a_request(site: WebSite) -> None:
+    """It is asked for where it is, whichever of its addresses is listed; a redirect for now is asked again."""
+    site.pages |= {"/docs/c/": html("C", "Cats eat mice."), "/docs/d/": html("D", "Dogs eat bones.")}
+    site.at["/docs/b"] = Reply(301, b"", {"Location": "/docs/b/"})
+    site.at["/docs/c"] = Reply(302, b"", {"Location": "/docs/c/"})
+    site.at["/docs/d"] = Reply(308, b"", {"Location": "/docs/d/"})
+    site.list("/docs/b", "/docs/b/", "/docs/c", "/docs/d/", "/docs/d")
+    first = await read(site)
+    assert urls(site, first) == ["/docs/", "/docs/b/", "/docs/c/", "/docs/d/"]
+    site.received.clear()
+
+    again = await read(site, seen=stamps(first))
+
+    assert [each for each in again if isinstance(each, Document)] == []
+    pages = [asked for asked in site.asked if asked.startswith("/docs/") and asked != "/docs/sitemap.xml"]
+    assert pages == ["/docs/", "/docs/b/", "/docs/c", "/docs/c/", "/docs/d/", "/docs/d"]
+    del site.pages["/docs/b/"]
+    site.at["/docs/b"] = Reply(301, b"", {"Location": "/docs/a"})
+    assert urls(site, await read(site, seen=stamps(first))) == ["/docs/a"]
+
+
+LOGIN = html("Sign in", "Members only.", head='<input type="password">')
+
+
+@pytest.mark.promise("websites")
+@pytest.mark.parametrize(
+    "closed",
+    [
+        Reply(302, b"", {"Location": "/docs/login"}),
+        Reply(303, b"", {"Location": "/login"}),
+        Reply(200, LOGIN.encode(), {"Content-Type": "text/html"}),
+    ],
+)
+@pytest.mark.parametrize("paths", [("/docs/", "/docs/a", "/docs/b/"), ("/docs/a", "/docs/b/")])
+@pytest.mark.parametrize("validators", [("ETag",), ()])
+async def test_nothing_is_removed_that_is_behind_a_login_now(
+    site: WebSite, closed: Reply, paths: tuple[str, ...], validators: tuple[str, ...]
+) -> None:
+    """Be it the whole site or a part; the login is no page, and what was read before stays as it was."""
+    site.validators = validators
+    seen = stamps(await read(site))
+    site.pages |= {"/login": LOGIN, "/docs/login": LOGIN}
+    site.at |= dict.fromkeys((*paths, f"/docs/{MADE_UP}"), closed)
+
+    again = await read(site, seen=seen)
+
+    kept = {each.url for each in again if isinstance(each, Unreadable)}
+    assert kept == {site.url + path for path in paths}
+    assert set(urls(site, again)) <= {"/docs/"} - set(paths)
+
+
+@pytest.mark.promise("websites")
+async def test_a_page_that_does_not_exist_is_none_whatever_the_site_says(site: WebSite) -> None:
+    """A site may show the same for all that it does not have, and call that a success."""
+    seen = stamps(await read(site))
+    site.pages["/docs/"] = html("Start", "Welcome.", links=("a", "b/", "c"))
+    nothing = html("Sorry", "There is no page {}.")
+    for name in ("b/", "c", MADE_UP):
+        site.at[f"/docs/{name}"] = Reply(200, nothing.format(name).encode(), {"Content-Type": "text/html"})
+
+    again = await read(site, seen=seen)
+
+    assert [each.why for each in again if isinstance(each, LeftOut)] == ["like a page that does not exist"] * 2
+    assert [type(each) for each in again if not isinstance(each, LeftOut)] == [Document, Unchanged]
+
+
+async def test_a_site_that_shows_its_start_for_everything_is_read(site: WebSite) -> None:
+    """What its start shows at the address of a known page says nothing of that page."""
+    start = site.pages["/docs/"]
+    assert isinstance(start, str)
+    seen = stamps(await read(site))
+    site.pages |= dict.fromkeys(("/docs/b/", f"/docs/{MADE_UP}"), start)
+    seen.pop(f"{site.url}/docs/")
+
+    again = await read(site, seen=seen)
+
+    assert [type(each) for each in again] == [Document, Unchanged, Unreadable]
+
+
+async def test_a_site_that_has_moved_says_where(site: WebSite) -> None:
+    """Nothing below its old address can be read any more."""
+    site.at |= {path: Reply(301, b"", {"Location": f"/new{path}"}) for path in ("/docs/", "/docs/a", "/docs/b/")}
+    site.pages["/new/docs/"] = html("Start", "Welcome.")
+
+    with pytest.raises(InvalidInput, match=f"redirects to {site.url}/new/docs/, so nothing could be read"):
+        await read(site)
 
 
 @pytest.mark.promise("websites")
@@ -299,32 +386,3 @@ async def test_a_line_that_is_cut_costs_one_page(site: WebSite) -> None:
             )  # the client asks again itself, once, where a line that it had is cut
 
     assert [type(each) for each in found] == [Document, Unreadable, Document]
-
-
-def test_what_a_page_says_to_machines_takes_no_longer_than_it_is() -> None:
-    """However it is written: tags without end, a million links, and what leads out of the site in some form."""
-    site = Site.of("https://x.example/docs/")
-    far = [
-        "//y.example/docs/",
-        "https://x.example@y.example/docs/",
-        "http://x.example/docs/",
-        "/docs/../up",
-        "/docs/" + "a/" * 50,
-    ]
-    text = "".join(f'<a href="{each}">' for each in far) + "<a href=" * 50_000 + '<a href="in">' + "<!--" * 50_000
-
-    assert hints_in(text, site.address, site).links == (f"{site.address}in",)
-
-
-@pytest.mark.parametrize(
-    ("address", "folder"),
-    [
-        ("https://x.example", "https://x.example/"),
-        ("https://x.example/docs", "https://x.example/docs/"),
-        ("https://x.example/docs/", "https://x.example/docs/"),
-        ("https://x.example/docs/index.html", "https://x.example/docs/"),
-    ],
-)
-def test_a_site_is_the_folder_of_an_address(address: str, folder: str) -> None:
-    """What has an ending is a page in it."""
-    assert Site.of(address).address == folder
