@@ -25,11 +25,14 @@ PLAIN: Any = MarkdownConverter  # its conversions take what its own tree gives t
 class Converter(MarkdownConverter):
     """The rules that differ from markdownify's own; the names of the methods are its contract."""
 
+    is_shown_as_is = False
+
     def convert_hN(self, n: int, el: Tag, text: str, parent_tags: set[str]) -> str:  # noqa: N802 - its name there
-        """Append the anchor to a heading."""
+        """Append the anchor to a heading; in what is shown as it is, one that has none gets none later either."""
         heading = str(PLAIN.convert_hN(self, n, el, text, parent_tags))
         anchor = _anchor(el)
-        return f"{heading.rstrip()} {{#{anchor}}}\n\n" if anchor and heading.strip("# \n") else heading
+        is_named = (anchor or self.is_shown_as_is) and heading.strip("# \n")
+        return f"{heading.rstrip()} {{#{anchor}}}\n\n" if is_named else heading
 
     def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Break a line; in a listing without the blanks that mean a break elsewhere."""
@@ -70,7 +73,8 @@ class Converter(MarkdownConverter):
         name = "".join(part.get_text() for part in el.find_all(class_=SIGNATURE)).strip() or el.get_text()
         name = " ".join(name.split())[:LONGEST_NAME]
         signature = "" if name == " ".join(el.get_text().split()) else f"`{' '.join(el.get_text().split())}`\n\n"
-        return f"\n\n###### {name} {{#{anchor}}}\n\n{signature}"
+        mark = "``" if "`" in name else "`"  # else `<file>` would be a tag, and `__init__` bold
+        return f"\n\n###### {mark}{name}{mark} {{#{anchor}}}\n\n{signature}"
 
     def convert_dd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Show a definition as text."""
@@ -152,7 +156,7 @@ def read(content: bytes) -> Page:
     main = next((node for selector in MAIN if (node := tree.css_first(selector)) and node.text(strip=True)), None)
     if main is None or not main.html:
         return Page(text="", title=title)
-    text = to_markdown(main.html)
+    text = to_markdown(main.html, is_shown_as_is=True)
     return Page(text=text, title=first_heading(text) or title, meta={"modified": said} if said else {})
 
 
@@ -170,10 +174,11 @@ def _decoded(content: bytes) -> str:
     return decode(content)
 
 
-def to_markdown(html: str) -> str:
-    """Turn HTML into Markdown; a heading's id follows it as `{#id}`."""
+def to_markdown(html: str, *, is_shown_as_is: bool = False) -> str:
+    """Turn HTML into Markdown; a heading's id follows it as `{#id}`, also an empty one in what *is shown as it is*."""
     plain = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
     converter: Any = Converter(heading_style=ATX, bullets="-", code_language_callback=_language, **plain)
+    converter.is_shown_as_is = is_shown_as_is
     return str(converter.convert(html)).strip("\n") + "\n"
 
 

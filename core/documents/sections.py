@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-_EXPLICIT = re.compile(r"\{#([^{}\n]+)\}\Z")
+_EXPLICIT = re.compile(r"\{#([^{}\n]*)\}\Z")
 LONGEST_HEADING = 500  # characters that are read of one, since all that is below it bears its words; nobody writes more
 _KEPT = frozenset({"Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "Pc"})  # letters, marks, digits, "_"
 
@@ -25,7 +25,7 @@ class Slugger:
         self._seen: dict[str, int] = {}
 
     def read(self, heading: str) -> tuple[str, str]:
-        """Return the heading as people see it, and its anchor; a `{#anchor}` at its end wins and is not shown."""
+        """Return the heading as people see it, and its anchor; a `{#anchor}` at its end, or `{#}` for none, wins."""
         if explicit := _EXPLICIT.search(heading):
             return heading[: explicit.start()].rstrip(), explicit[1]
         first = result = slug(heading)
@@ -62,7 +62,10 @@ _WORDS = re.compile(r"\w+")
 
 @dataclass(slots=True)
 class Section:
-    """The blocks under one heading: `path` leads to it from below the page's title, `anchor` is empty at the top."""
+    """The blocks under one heading: `path` leads to it from below the page's title.
+
+    `anchor` is that of the section around it where it has none, and empty at the top.
+    """
 
     path: tuple[str, ...]
     anchor: str
@@ -92,7 +95,7 @@ def read_page(text: str, title: str) -> ParsedPage:
 
 def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
     slugger = Slugger()
-    levels: list[tuple[int, str]] = []
+    levels: list[tuple[int, str, str]] = []
     section = Section(path=(), anchor="")
     for node in tree.children:
         if node.type != "heading":
@@ -104,8 +107,10 @@ def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
         if level == 1 and not levels and not section.blocks and says_the_same(shown, title):
             continue
         yield section
-        levels = [*(outer for outer in levels if outer[0] < level), (level, shown)]
-        section = Section(path=tuple(name for _, name in levels if name), anchor=anchor)
+        levels = [outer for outer in levels if outer[0] < level]
+        anchor = anchor or (levels[-1][2] if levels else "")
+        levels.append((level, shown, anchor))
+        section = Section(path=tuple(name for _, name, _ in levels if name), anchor=anchor)
     yield section
 
 
@@ -119,8 +124,11 @@ def _read_heading(node: SyntaxTreeNode, slugger: Slugger) -> tuple[str, str]:
     """Return a heading as people see it, and its anchor; none for one that is too long to be a heading."""
     inline: list[Token] = []
     parser, content = _parser(), node.children[0].content if node.children else ""
-    parser.inline.parse(content[:LONGEST_HEADING], parser, {}, inline)
-    shown, anchor = slugger.read(plain_text(inline))
+    named = _EXPLICIT.search(content)  # before its underscores become emphasis
+    parser.inline.parse(
+        content[: min(LONGEST_HEADING, named.start() if named else LONGEST_HEADING)], parser, {}, inline
+    )
+    shown, anchor = slugger.read(plain_text(inline) + (named[0] if named else ""))
     return " ".join(shown.split()), anchor if len(content) <= LONGEST_HEADING else ""
 
 

@@ -29,7 +29,7 @@ def test_only_the_article_of_a_docusaurus_page_is_read() -> None:
 
     assert page.title == "Understanding nodes"
     assert page.text == dedent("""\
-        # Understanding nodes
+        # Understanding nodes {#}
 
         A `node_name` is **good** if 2*3*4 < 30.
 
@@ -106,6 +106,13 @@ def test_an_empty_page_has_no_text() -> None:
     assert read(b"").text == ""
 
 
+def test_a_heading_without_an_id_gets_no_anchor() -> None:
+    """Nobody gives it one afterwards, as a builder does with Markdown, so that no footnote can lead there."""
+    page = read(b"<main><h1>git-add(1)</h1><h2>NAME</h2><p>Adds.</p></main>")
+
+    assert (page.title, page.text) == ("git-add(1)", "# git-add(1) {#}\n\n## NAME {#}\n\nAdds.\n")
+
+
 def test_what_an_api_reference_describes_is_a_section() -> None:
     """A function is cited by its own anchor, with its signature below; a term without one stays a bold line."""
     page = read(
@@ -121,13 +128,13 @@ def test_what_an_api_reference_describes_is_a_section() -> None:
 
         Tools.
 
-        ###### functools.lru_cache {#functools.lru_cache}
+        ###### `functools.lru_cache` {#functools.lru_cache}
 
         `@functools.lru_cache(maxsize=128)`
 
         Keeps calls.
 
-        ###### -n {#git-add--n}
+        ###### `-n` {#git-add--n}
 
         Dry run.
 

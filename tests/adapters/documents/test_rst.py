@@ -100,7 +100,7 @@ def test_tabs_code_and_admonitions_keep_their_content() -> None:
 
         Look.
 
-        ###### spam {#spam}
+        ###### `spam` {#spam}
 
         `spam(eggs)`
 
@@ -157,7 +157,7 @@ def test_what_is_described_has_the_anchor_that_sphinx_gives_it() -> None:
     """As it stands in the page that Sphinx builds of this; what has none there opens no section."""
     text = read(dedent(API).encode()).text
 
-    assert dict(re.findall(r"^###### (.+) \{#(.+)\}$", text, re.MULTILINE)) == {
+    assert dict(re.findall(r"^###### `(.+)` \{#(.+)\}$", text, re.MULTILINE)) == {
         "feed": "farm.tools.feed",
         "Barn": "farm.tools.Barn",
         "Barn.add": "farm.tools.Barn.add",
