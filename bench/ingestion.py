@@ -1,7 +1,7 @@
 """How fast documents come in, the first time and when nothing has changed, and how much memory that takes.
 
-`python -m bench.ingestion`, and `python -m bench.ingestion website` for what an unchanged website costs: a server on a
-socket counts what is asked of it.
+`python -m bench.ingestion`, or with folders behind it of these; and `python -m bench.ingestion website` for what an
+unchanged website costs: a server on a socket counts what is asked of it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from adapters.documents.folder import Folder
 from adapters.documents.website import Website
 from adapters.fetching import FetchRules
 from adapters.minilm import MiniLM
@@ -143,7 +144,8 @@ if __name__ == "__main__":
             "An unchanged website", [row for each in kinds for row in asyncio.run(unchanged_site(SITE_PAGES, *each))]
         )
     else:
-        rows = [*asyncio.run(first_and_again(course(), 40)), *asyncio.run(first_and_again(ros(), 40))]
+        named = [Folder(Path(each), name=Path(each).resolve().name) for each in sys.argv[1:]]
+        rows = [row for each in named or [course(), ros()] for row in asyncio.run(first_and_again(each, 40))]
         own = [sys.executable, "-m", "bench.ingestion", "answering"]
         figure = subprocess.run(own, check=True, capture_output=True, text=True).stdout.strip()
         print_rows("Ingestion", [*rows, Row("resident while answering", figure)])
