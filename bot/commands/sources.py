@@ -160,7 +160,13 @@ def add(origin: Origin, *, name: str | None) -> int:
             raise InvalidInput(EXISTS.format(called, came_from), field="name")
         await library.opened(called, origin).size()  # there has to be something
         await library.add(called, origin)
-        summary = await _synced(opened, called)
+        try:
+            summary = await _synced(opened, called)
+        except InvalidInput:
+            if not known and not await opened.app.index.pages(called):  # nobody should have to take out a slip
+                with suppress(InvalidInput):  # somebody has
+                    await _removed(opened, called)
+            raise
         await say_overlaps(opened, called, quiet=False)
         return summary
 
@@ -190,12 +196,17 @@ def sync(names: Sequence[str], *, quiet: bool) -> int:
 def remove(name: str) -> int:
     """Take a source out at once, with all its passages."""
     with session("footnote sources remove") as opened:
-        origin = opened.run(opened.app.library.find(name)).origin
-        pages = opened.run(opened.app.library.remove(name))
-        if origin is not None:
-            forget(opened.settings, name, origin)
+        pages = opened.run(_removed(opened, name))
     _print(REMOVED.format(name, counted(pages, "page")))
     return OK
+
+
+async def _removed(opened: Session, name: str) -> int:
+    origin = (await opened.app.library.find(name)).origin
+    pages = await opened.app.library.remove(name)
+    if origin is not None:
+        forget(opened.settings, name, origin)
+    return pages
 
 
 async def _synced(opened: Session, name: str, *, quiet: bool = False) -> Summary:

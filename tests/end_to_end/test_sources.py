@@ -167,7 +167,7 @@ async def test_a_website_is_a_source(footnote: Footnote, url: str) -> None:
 
 @pytest.mark.promise("keeps-sources")
 async def test_a_repository_is_a_source(footnote: Footnote, url: str) -> None:
-    """Its branch and folder stand in its address, and what is kept of it goes with it."""
+    """Its branch and folder stand in its address, what is kept of it goes with it, and a slip leaves nothing."""
     env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1/32"}
     async with GitServer() as server:
         server.put({"docs/goats.md": b"# Goats\n\nGoats eat thistles.\n"})
@@ -175,9 +175,13 @@ async def test_a_repository_is_a_source(footnote: Footnote, url: str) -> None:
             footnote, "sources", "add", f"{server.address}#main:docs", "--base-url", "https://x.example", **env
         )
         kept = [path.name for path in (footnote.data / "repositories").glob("*/*/docs/*")]
+        slip = ("sources", "add", f"{server.address}#mian", "--name", "slip", "--base-url", "https://x.example")
+        slipped = await asyncio.to_thread(footnote, *slip, **env)
+        names = await asyncio.to_thread(footnote, "sources", "list", **env)
         removed = await asyncio.to_thread(footnote, "sources", "remove", "shelf", **env)
 
     assert (added.code, kept, removed.code) == (0, ["goats.md"], 0)
+    assert (slipped.code, "has no branch or tag 'mian'" in slipped.err, "slip" in names.out) == (2, True, False)
     assert [*(footnote.data / "repositories").iterdir()] == []
 
 
