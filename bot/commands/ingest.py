@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
@@ -85,19 +86,21 @@ async def watched(
     with contextlib.suppress(InvalidInput):  # which is raised again, and written down, where it is read
         size = await source.size()
     with _bar(console) as progress:
-        task = progress.add_task(f"Reading {source.name}", total=size, passages=0)
-        passages = 0
+        task = progress.add_task(f"Reading {source.name}", total=size, passages=0, rate=0.0)
+        passages, begun = 0, time.monotonic()
         try:
             async with contextlib.aclosing(steps):
                 async for step in steps:
                     match step:
                         case Summary():
                             summary = step
+                            continue
                         case PageDone():
                             done, passages = done + 1, passages + step.passages
-                            progress.update(task, advance=1, passages=passages)
                         case _:
-                            progress.update(task, advance=1)
+                            pass
+                    rate = (progress.tasks[task].completed + 1) / max(time.monotonic() - begun, 0.001)
+                    progress.update(task, advance=1, passages=passages, rate=rate)
         except asyncio.CancelledError:
             sys.stderr.write(without_controls(KEPT.format(source.name, counted(done, "page"))) + "\n")
             raise
@@ -110,7 +113,6 @@ def _bar(console: Console) -> Progress:
         BarColumn,
         MofNCompleteColumn,
         Progress,
-        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -120,8 +122,7 @@ def _bar(console: Console) -> Progress:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("pages, {task.fields[passages]:,} new passages"),
-        TaskProgressColumn(text_format="", show_speed=True),
+        TextColumn("pages, {task.fields[rate]:.1f} a second, {task.fields[passages]:,} new passages,"),
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -205,6 +208,25 @@ async def test_who_stops_is_told_what_is_kept(capsys: pytest.CaptureFixture[str]
 
     says = "zoo: stopped; 2 pages are done and kept, and the next run continues from there.\n"
     assert capsys.readouterr().err == says
+
+
+@pytest.mark.promise("summary")
+def test_a_terminal_shows_how_far_it_is(fresh: Footnote, tmp_path: Path) -> None:
+    """Pages and passages that are done, how many pages a second, and the time that is left."""
+    documents = many_pages(tmp_path / "pages", 8)
+    screen, terminal = os.openpty()
+    env = {**fresh.env(), "TERM": "xterm", "COLUMNS": "200"}
+    process = subprocess.Popen(fresh.command("ingest", str(documents)), env=env, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # how a terminal ends
+        while piece := os.read(screen, 65_536):
+            shown += piece
+    os.close(screen)
+
+    line = rb"[1-7]/8.*pages, (?!0\.0)\d+\.\d a second, [1-9]\d* new passages,.*left:.*0:00:\d\d"
+    assert process.wait(30) == 0
+    assert re.search(line, re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown)), shown
 
 
 @pytest.mark.promise("one-owner")
