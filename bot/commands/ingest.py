@@ -114,17 +114,14 @@ def _bar(console: Console) -> Progress:
         MofNCompleteColumn,
         Progress,
         TextColumn,
-        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     return Progress(
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(bar_width=20),  # all of it fits into 80 characters
         MofNCompleteColumn(),
-        TextColumn("pages, {task.fields[rate]:.1f} a second, {task.fields[passages]:,} new passages,"),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
+        TextColumn("pages, {task.fields[rate]:.1f}/s, {task.fields[passages]:,} new passages, left:"),
         TimeRemainingColumn(),
         console=console,
         transient=True,
