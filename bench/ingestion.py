@@ -24,7 +24,7 @@ from adapters.fetching import FetchRules
 from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
 from bench.corpora import CACHE, course, course_questions, ros
-from bench.report import Row, at_least, at_most, print_rows
+from bench.report import Row, at_least, at_most, print_rows, shown
 from core.documents.ingest import Ingestion, Summary
 from core.documents.retrieval import HybridRetriever
 from core.model import Scope, Vector
@@ -33,7 +33,7 @@ from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
 from tests.servers.website import WebSite, html
 
-SITE_PAGES = 1_000
+SITE_PAGES, FASTER = 1_000, 40
 BESIDE = ("/robots.txt", "/sitemap.xml")  # what a sync asks for that is no page
 
 
@@ -73,8 +73,8 @@ async def ingest(source: DocumentSource, folder: Path, embedder: MiniLM) -> tupl
     return summary, cpu_seconds() - begun
 
 
-async def first_and_again(source: DocumentSource, least: float) -> list[Row]:
-    """Ingest into an empty index, then once more, which has to be at *least* so many times faster."""
+async def first_and_again(source: DocumentSource, *, has_bar: bool = True) -> list[Row]:
+    """Ingest into an empty index, then once more, which has to be much faster where there is much to read."""
     embedder = MiniLM(CACHE / "models")
     await embedder.embed_query("load the model")
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +82,7 @@ async def first_and_again(source: DocumentSource, least: float) -> list[Row]:
         memory = resident_mb()
         unchanged, again = await ingest(source, Path(folder), embedder)
     assert unchanged.unchanged == unchanged.pages == summary.pages, unchanged
+    again_faster = f"{source.name} again, nothing changed: times faster"
     return [
         at_least(
             f"{source.name}, {summary.pages:,} pages, {summary.passages:,} passages with {embedder.name}",
@@ -89,7 +90,7 @@ async def first_and_again(source: DocumentSource, least: float) -> list[Row]:
             25,
             " passages/s and core",
         ),
-        at_least(f"{source.name} again, nothing changed: times faster", first / again, least),
+        at_least(again_faster, first / again, FASTER) if has_bar else shown(again_faster, first / again),
         Row(f"{source.name} again: CPU seconds", f"{again:.2f}"),
         Row("resident while ingesting", memory),
     ]
@@ -145,7 +146,10 @@ if __name__ == "__main__":
         )
     else:
         named = [Folder(Path(each), name=Path(each).resolve().name) for each in sys.argv[1:]]
-        rows = [row for each in named or [course(), ros()] for row in asyncio.run(first_and_again(each, 40))]
-        own = [sys.executable, "-m", "bench.ingestion", "answering"]
-        figure = subprocess.run(own, check=True, capture_output=True, text=True).stdout.strip()
-        print_rows("Ingestion", [*rows, Row("resident while answering", figure)])
+        sources = named or [course(), ros()]
+        rows = [row for each in sources for row in asyncio.run(first_and_again(each, has_bar=not named))]
+        if not named:
+            own = [sys.executable, "-m", "bench.ingestion", "answering"]
+            figure = subprocess.run(own, check=True, capture_output=True, text=True).stdout.strip()
+            rows.append(Row("resident while answering", figure))
+        print_rows("Ingestion", rows)

@@ -18,6 +18,7 @@ LANGUAGE = re.compile(
 )
 NO_LANGUAGE = frozenset(("default", "none", "text", "notranslate", "literal-block", "plaintext"))
 SIGNATURE = re.compile(r"^(?:sig-(?:pre)?name|desc(?:class)?name)$")  # as Sphinx marks the name of what it describes
+STRUCTURE = re.compile(r"^( {0,3})(#{1,6}(?=[ \t]|$)|(?:=+|-+)(?=[ \t]*$))", re.MULTILINE)
 LONGEST_NAME = 120  # characters
 PLAIN: Any = MarkdownConverter  # its conversions take what its own tree gives them
 
@@ -45,7 +46,8 @@ class Converter(MarkdownConverter):
     convert_th = convert_td
 
     def convert_p(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Show the title of an admonition as a bold line."""
+        """Show the title of an admonition as a bold line; words that look like a heading of Markdown stay words."""
+        text = STRUCTURE.sub(r"\1\\\2", text)
         is_title = "admonition-title" in _classes(el) and text.strip()
         return str(PLAIN.convert_p(self, el, f"**{text.strip()}**" if is_title else text, parent_tags))
 

@@ -106,6 +106,13 @@ def test_an_empty_page_has_no_text() -> None:
     assert read(b"").text == ""
 
 
+def test_words_that_look_like_a_heading_open_no_section() -> None:
+    """A prompt, and lines above and below a title."""
+    page = read(b"<main><p># ls</p><p>---\nTitle\n---</p></main>")
+
+    assert page.text == "\\# ls\n\n\\---\nTitle\n\\---\n"
+
+
 def test_a_heading_without_an_id_gets_no_anchor() -> None:
     """Nobody gives it one afterwards, as a builder does with Markdown, so that no footnote can lead there."""
     page = read(b"<main><h1>git-add(1)</h1><h2>NAME</h2><p>Adds.</p></main>")
