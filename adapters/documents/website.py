@@ -292,9 +292,10 @@ class Website:
         """
         if asked not in visit.seen and (self._alone or not found.text.strip()):
             return None
+        made_up = urljoin(visit.first if self._alone else visit.site.address, MADE_UP)
         if visit.nowhere is None:
-            visit.nowhere = await self._nowhere(visit)
-        if _shown(found, asked) != visit.nowhere:
+            visit.nowhere = await self._nowhere(visit, made_up)
+        if _shown(found.text, asked, made_up) != _shown(visit.nowhere, asked, made_up):
             return None
         if asked == visit.first:
             visit.is_lost = True
@@ -303,16 +304,15 @@ class Website:
         is_closed = asked in visit.seen and (hints.asks_password or visit.is_lost)
         return self._closed(visit, asked) if is_closed else LeftOut(name=asked, why=NOWHERE)
 
-    async def _nowhere(self, visit: _Visit) -> str:
+    async def _nowhere(self, visit: _Visit, url: str) -> str:
         """Return what the site shows at an address that nobody has, or a dash where it says that there is nothing."""
-        url = urljoin(visit.first if self._alone else visit.site.address, MADE_UP)
         if visit.robots is None or visit.robots.can_fetch(url, AGENT):
             await asyncio.sleep(self._wait(visit))
             with suppress(FetchRefused, FetchFailed):
                 got = await self._asked(visit.fetch, url)
                 if got.status == OK and got.headers.get("content-type", "").lower().startswith("text/html"):
                     found = await self._parsed(visit, url, got, ".html")
-                    return _shown(found, url) if isinstance(found, Document) else NOTHING
+                    return found.text if isinstance(found, Document) else NOTHING
         return NOTHING
 
     async def _parsed(self, visit: _Visit, asked: str, got: Fetched, suffix: str) -> Found:
@@ -328,11 +328,13 @@ class Website:
             return Unreadable(name=asked, reason=str(error), url=asked)
 
 
-def _shown(page: Document, url: str) -> str:
-    """Return the words of a page without its own address, which many repeat where they have nothing to show."""
-    path = unquote(urlsplit(url).path).rstrip("/")
-    text = re.sub(rf"{re.escape(path)}/?(?![\w-])", "", page.text) if path else page.text
-    return " ".join(word for word in text.split() if word.strip("/.,:;!?\"'`()[]") != path.rpartition("/")[2])
+def _shown(text: str, *urls: str) -> str:
+    """Return the words of a page without any of these addresses: many repeat theirs where they have nothing to show."""
+    paths = [unquote(urlsplit(url).path).rstrip("/") for url in urls]
+    for path in filter(None, paths):
+        text = re.sub(rf"{re.escape(path)}/?(?![\w-])", "", text)
+    names = {path.rpartition("/")[2] for path in paths}
+    return " ".join(word for word in text.split() if word.strip("/.,:;!?\"'`()[]") not in names)
 
 
 def _quoted(text: str) -> str:

@@ -214,7 +214,7 @@ async def test_a_page_that_has_moved_for_good_costs_a_request(site: WebSite) -> 
     assert urls(site, await read(site, seen=stamps(first))) == ["/docs/a"]
 
 
-LOGIN = html("Sign in", "Members only.", head='<input type="password">')
+LOGIN = html("Sign in", "A member reads a page, b or not.", head='<input type="password">')
 
 
 @pytest.mark.promise("websites")

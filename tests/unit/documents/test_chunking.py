@@ -323,22 +323,6 @@ def test_what_is_too_long_for_a_heading_has_no_anchor() -> None:
     assert passages[0].section_title.startswith("word word")
 
 
-def test_a_heading_without_an_anchor_leads_to_the_section_around_it() -> None:
-    """Or to the page, where no section around it has one."""
-    passages = chunk("## Name {#}\n\na\n\n## Setup {#setup}\n\nb\n\n### Note {#}\n\nc\n\n#### More {#}\n\nd")
-
-    url = page("").url
-    assert [each.source_url for each in passages] == [url, *[f"{url}#setup"] * 3]
-    assert [each.section_title for each in passages][2:] == ["Setup › Note", "Setup › Note › More"]
-
-
-def test_an_explicit_anchor_is_no_markdown() -> None:
-    """Its underscores are no emphasis, and those of a name in code none either."""
-    [passage] = chunk("###### `A.__init__` {#A.__init__}\n\nMakes.")
-
-    assert (passage.section_title, passage.source_url) == ("A.__init__", f"{page('').url}#A.__init__")
-
-
 def test_a_limit_without_room_is_refused() -> None:
     """The message says what is possible."""
     with pytest.raises(InvalidInput, match="31 tokens; it has to be at least 32") as caught:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.documents.sections import Slugger, plain_text, slug
+from core.documents.sections import Slugger, plain_text, read_page, slug
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,25 @@ def test_an_explicit_anchor_wins() -> None:
     assert slugger.read("Eyes {#Cameras}") == ("Eyes", "Cameras")
     assert slugger.read("Eyes") == ("Eyes", "eyes")
     assert slugger.read("Sets {1, 2}") == ("Sets {1, 2}", "sets-1-2")
+
+
+def test_a_heading_without_an_anchor_leads_to_the_section_around_it() -> None:
+    """Or to the page, where no section around it has one."""
+    page = read_page("## Name {#}\n\na\n\n## Setup {#setup}\n\nb\n\n### Note {#}\n\nc\n\n#### More {#}\n\nd", "Page")
+
+    assert [(each.path, each.anchor) for each in page.sections[1:]] == [
+        (("Name",), ""),
+        (("Setup",), "setup"),
+        (("Setup", "Note"), "setup"),
+        (("Setup", "Note", "More"), "setup"),
+    ]
+
+
+def test_an_explicit_anchor_is_no_markdown() -> None:
+    """Its underscores are no emphasis, and those of a name in code none either."""
+    [_, section] = read_page("###### `A.__init__` {#A.__init__}\n\nMakes.", "Page").sections
+
+    assert (section.path, section.anchor) == (("A.__init__",), "A.__init__")
 
 
 def test_inline_marks_are_reduced_to_text() -> None:
