@@ -24,7 +24,7 @@ QUOTES = 3
 NEAR_BEST = 0.82  # of the best unit's score; what fits clearly worse only dilutes
 FILLS_A_GAP = 0.65  # the same for a unit that names a word of the question which no quote has named yet
 SAME = 0.7  # of their words in common: two units that say the same thing
-FEWEST_WORDS = 3
+FEWEST_WORDS = 4
 DANGLING = 0.7
 HEADLINE = 0.8
 DEFINITION = 1.4
@@ -134,10 +134,9 @@ class ScoredUnit:
 
 
 def candidates(asked: AskedWords, sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
-    """Return the units worth scoring, of sections that are about something."""
-    return [
-        (source, unit) for source in sources if not is_aside(asked, source) for unit in source.units if can_answer(unit)
-    ]
+    """Return the units worth scoring, of sections that are about something: very short ones if there are no others."""
+    found = [(source, unit) for source in sources if not is_aside(asked, source) for unit in source.units]
+    return [each for each in found if can_answer(each[1])] or [each for each in found if can_answer(each[1], fewest=2)]
 
 
 def is_aside(asked: AskedWords, source: Source) -> bool:
@@ -146,13 +145,13 @@ def is_aside(asked: AskedWords, source: Source) -> bool:
     return bool(found) and not set(stems(found[0])) & asked.words
 
 
-def can_answer(unit: Unit) -> bool:
-    """Return whether a unit says something by itself; who asks does not answer."""
+def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:
+    """Return whether a unit says something by itself, in at least so many words; who asks does not answer."""
     if not unit.is_prose:
         return True
     if len(unit.text) > CHARACTERS:
         return False
-    is_long = len(unit.text.split()) > (0 if unit.label else FEWEST_WORDS)
+    is_long = len(unit.text.split()) >= (1 if unit.label else fewest)
     return (
         is_long
         and not unit.is_label

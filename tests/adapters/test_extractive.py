@@ -176,6 +176,15 @@ async def test_a_sentence_that_says_nothing_is_not_quoted(text: str) -> None:
     assert answer.status is Status.NO_CONTEXT
 
 
+async def test_a_very_short_sentence_is_quoted_where_there_is_no_other() -> None:
+    """It was relevant enough, and beside a longer one it would be a fragment."""
+    alone = await ask("What do goats eat?", "Goats eat thistles.")
+    beside = await ask("What do goats eat?", "Goats eat thistles.", "On the hills, the goats eat thistles and herbs.")
+
+    assert quotes(alone) == ["Goats eat thistles. [1]"]
+    assert "Goats eat thistles." not in beside.text
+
+
 @pytest.mark.parametrize(
     "asked", ["summarize this", "Can you summarize this for me, please?", "tl;dr", "Explain this text"]
 )

@@ -175,13 +175,13 @@ async def test_a_repository_is_a_source(footnote: Footnote, url: str) -> None:
             footnote, "sources", "add", f"{server.address}#main:docs", "--base-url", "https://x.example", **env
         )
         kept = [path.name for path in (footnote.data / "repositories").glob("*/*/docs/*")]
-        slip = ("sources", "add", f"{server.address}#mian", "--name", "slip", "--base-url", "https://x.example")
+        slip = ("sources", "add", f"{server.address}#maind", "--name", "slip", "--base-url", "https://x.example")
         slipped = await asyncio.to_thread(footnote, *slip, **env)
         names = await asyncio.to_thread(footnote, "sources", "list", **env)
         removed = await asyncio.to_thread(footnote, "sources", "remove", "shelf", **env)
 
     assert (added.code, kept, removed.code) == (0, ["goats.md"], 0)
-    assert (slipped.code, "has no branch or tag 'mian'" in slipped.err, "slip" in names.out) == (2, True, False)
+    assert (slipped.code, "has no branch or tag 'maind'" in slipped.err, "slip" in names.out) == (2, True, False)
     assert [*(footnote.data / "repositories").iterdir()] == []
 
 
