@@ -110,7 +110,7 @@ class SlackPlatform(Platform):
         settle = partial(listener.settle, self._joined, is_own=home is not None)
         await settle()
         async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
-            stack.push_async_callback(self._finish)
+            stack.push_async_callback(self._finish, inbox)
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
             catch_up = partial(listener.catch_up, home.name if home else "")  # of many, those that were heard before
@@ -188,13 +188,23 @@ class SlackPlatform(Platform):
         try:
             yield PlatformClient(surface, self._log_in, beside)
         finally:
-            await self._finish()
+            await self._finish(inbox)
 
-    async def _finish(self) -> None:
-        """Let tokens be kept that are being renewed: Slack gives each once; who is where is of no use any more."""
+    async def _finish(self, inbox: RedisInbox) -> None:
+        """Let tokens be kept: those that are being renewed, as Slack gives each once, and those that the store lost.
+
+        Whoever starts next may know of none. Who is where is of no use any more.
+        """
+        from adapters.chat.background import LATEST
+
         await self._people.stop_looking()
-        if self._installed is not None:
-            await self._installed.background.finish(LONGEST_END)
+        if self._installed is None:
+            return
+        await self._installed.background.finish(LONGEST_END)
+        with contextlib.suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(LONGEST_END):
+                if (await inbox.kept_for()).age < LATEST:
+                    await self._installed.put_back()
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""

@@ -216,8 +216,10 @@ async def test_workspaces_that_have_installed_the_bot_are_answered_after_the_sto
         async with asyncio.timeout(PATIENCE):
             while len(await vault.keys("slack:")) < 2:  # noqa: ASYNC110 - another process gives them back
                 await asyncio.sleep(0.2)
-        running.kill()
+        await say(redis_client, "FLUSHALL")  # once more, and nobody notices before the end
+        code, _ = await stopped(running)
 
+    assert code == 0
     assert {str(json.loads(await vault.load(key) or "{}")["team_id"]) for key in await vault.keys("slack:")} == {
         place.workspace.team_id,
         other.team_id,
