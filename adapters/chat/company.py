@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 1_000  # of which names are known; of more, those are given up that have been quiet for longest
 MOST_NAMES = 50  # of a thread
+SOMEBODY = ("",)  # who asked, where nobody knows who that was
 
 
 class Gathering:
@@ -27,19 +28,19 @@ class Gathering:
         self._services = services
         self._names: OrderedDict[ThreadRef, set[str]] = OrderedDict()
 
-    async def company(self, inbound: Inbound, *, is_late: bool = False) -> Company | None:
-        """Return who is in the thread of a message, with the names of others than its author; None if nobody knows.
+    async def company(self, inbound: Inbound) -> Company:
+        """Return who is in the thread of a message, with the names of others than its author.
 
-        Of one that comes late, after a store was emptied, somebody else may have asked: only what asks counts.
+        Where nobody knows who has asked there, such as a day later, it may have been somebody else: only what asks
+        counts.
         """
         found = None
         with suppress(StoreUnavailable):
             found = await self._services.company(inbound.message.thread)
-        if found is None:
-            return Company(askers=("",)) if is_late else None
+        found = found or Company()
         own = inbound.author.name if inbound.author else ""
         names = self._names.get(inbound.message.thread, set[str]()) - {own}
-        return Company(found.askers, found.attendance, found.answered_at, tuple(names))
+        return Company(found.askers or SOMEBODY, found.attendance, found.answered_at, tuple(names))
 
     async def leave(self, inbound: Inbound, decision: Decision, reply: Callable[[str], object]) -> None:
         """Leave a message alone, and *reply* how to go on to whoever goes on in a way that the bot may not read.
@@ -49,7 +50,7 @@ class Gathering:
         if decision.reason is not Reason.UNREADABLE or inbound.kind is not InboundKind.WRITTEN:
             return
         found, author = await self.company(inbound), inbound.author.id if inbound.author else ""
-        if found is None or found.answered_at is None or author not in found.askers or found.is_talking(author):
+        if found.answered_at is None or author not in found.askers or found.is_talking(author):
             return
         with suppress(StoreUnavailable):
             is_new = await self._services.dedup.changed(f"hinted:{inbound.message.thread}", "once")

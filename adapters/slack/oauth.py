@@ -251,7 +251,9 @@ class InstalledWorkspaces:
         while True:
             with suppress(StoreUnavailable):
                 found = (await kept_for()).mark
-                if mark not in ("", found):
+                if not mark:
+                    await self.joined()  # so that it knows them all, whoever has written by now
+                elif mark != found:
                     await self.put_back()
                 mark = found
             await asyncio.sleep(LOOK)

@@ -31,6 +31,22 @@ async def test_people_who_talk_below_an_answer_are_left_alone(town: Town) -> Non
 
 
 @pytest.mark.promise("quiet-among-people")
+async def test_people_are_left_alone_where_nobody_knows_any_more_who_asked(town: Town) -> None:
+    """A day later, or once the conversation was forgotten, whoever speaks first need not be who was answered."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        await town.community.command("forget", at=asked, what="this thread")
+        await town.forgets(asked)
+        town.community.follow_up(asked, "ok so tomorrow we take the other arm", by="Bob")
+        town.community.address(asked, "How does a robot move its arm?")
+        await town.sees(asked, ANSWER, times=2)
+
+    assert len(town.chat.received) == 2
+
+
+@pytest.mark.promise("quiet-among-people")
 async def test_a_chat_model_judges_what_may_be_a_question_among_people(town: Town) -> None:
     """By one word, of which nobody hears; what reads as none is not shown to it."""
     async with town.bot(OPENAI_API_KEY=KEY):
