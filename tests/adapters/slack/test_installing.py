@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from slack_sdk.oauth.installation_store import Bot
 
-from adapters.chat.background import LOOK
 from adapters.chat.services import CommunityGates
 from adapters.retry import TOKEN_REFUSED
 from adapters.slack.api import ask
@@ -23,7 +22,6 @@ from adapters.slack.workspaces import KEPT, NotInstalled
 from adapters.web import served
 from core.errors import ShutOut, StoreUnavailable, Unreachable
 from core.events import CommunityBack, CommunityLost, Event
-from core.model import Kept
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
 from tests.fakes.dedup import MemoryDedup
@@ -32,7 +30,6 @@ from tests.servers.faults import Hold
 from tests.servers.slack import refuse
 
 HOUR = 3_600
-PATIENCE = 30  # seconds
 
 
 @pytest.fixture(name="place")
@@ -400,22 +397,3 @@ async def test_those_that_have_installed_the_bot_are_known_in_their_order(place:
     found = [(str(home), name) for home, name in await workspaces(place, vault).joined()]
 
     assert found == [("slack:T1", ""), ("slack:E1", "Robotics"), ("slack:T3", "Late"), ("slack:T9", "")]
-
-
-@pytest.mark.promise("several-workspaces")
-async def test_a_store_that_is_emptied_is_given_installations_that_nobody_has_written_from(place: Place) -> None:
-    """Whoever guards it reads them all at its start: a process that was alone with them may be gone by then."""
-    vault, marks = MemoryVault(), iter(["one", "one", *["two"] * 20])
-    await keep(place, vault, expires_in=HOUR)
-    key = next(iter(await vault.keys("slack:")))
-
-    async def kept_for() -> Kept:
-        return Kept(age=timedelta(), mark=next(marks))
-
-    guarding = asyncio.create_task(workspaces(place, vault).guard(kept_for))
-    async with asyncio.timeout(PATIENCE):
-        await asyncio.sleep(LOOK / 2)
-        await vault.remove(key)
-        while await vault.load(key) is None:  # noqa: ASYNC110 - the guard tells nobody
-            await asyncio.sleep(LOOK / 10)
-    guarding.cancel()
