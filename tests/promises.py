@@ -73,7 +73,7 @@ PROMISES = {
     "edits-count": "The newest words of a question are the ones that are answered, also while it is being answered.",
     "deletions-count": "A question that was deleted is not answered, and what was answered is taken back.",
     "retry": "A question that could not be answered can be tried again, as it was asked.",
-    "members-only": "On platforms that have guests, guests read nothing that is only for members, unless the settings say so.",
+    "members-only": "Guests of a workspace read nothing that is only for members, unless the settings say so.",
     "long-answers-in-threads": "What a command asked before all is answered in the channel, and on in a thread.",
     "refused-quietly": "A refusal opens no thread, and is for whoever asks alone or goes after a minute.",
     "paused": "Where moderators have paused the bot, it answers nothing, and says so.",

@@ -34,10 +34,9 @@ class Gathering:
         Where nobody knows who has asked there, such as a day later, it may have been somebody else: only what asks
         counts.
         """
-        found = None
+        found = Company()
         with suppress(StoreUnavailable):
-            found = await self._services.company(inbound.message.thread)
-        found = found or Company()
+            found = await self._services.company(inbound.message.thread) or found
         own = inbound.author.name if inbound.author else ""
         names = self._names.get(inbound.message.thread, set[str]()) - {own}
         return Company(found.askers or SOMEBODY, found.attendance, found.answered_at, tuple(names))
