@@ -358,16 +358,19 @@ class InboxStore:
     async def _questions(self, place: AnyPlace) -> AsyncGenerator[tuple[MessageRef, Question | None, bytes]]:
         """Yield the questions of a place of which words are kept, in any state, and the words as they are sealed.
 
-        None for those that cannot be read.
+        None for those that cannot be read. It is looked again until there are no others, as one that is asked by a
+        command goes on by another name meanwhile.
         """
-        found = [name.removeprefix(QUESTION) for name in await names(self._client, f"{QUESTION}{place}:")]
-        for at in range(0, len(found), READ_AT_ONCE):
-            refs = found[at : at + READ_AT_ONCE]
-            words = cast("list[bytes]", await self._run("words", PREFIX, refs=json.dumps(refs)))
-            for ref, sealed in zip(refs, words, strict=True):
-                if sealed:
-                    found_there = self._seal.read(Question, sealed, place=f"{QUESTION}{ref} text")
-                    yield MessageRef.parse(ref), found_there, sealed
+        seen = set[str]()
+        while found := sorted({*await names(self._client, f"{QUESTION}{place}:")} - seen):
+            seen.update(found)
+            for at in range(0, len(found), READ_AT_ONCE):
+                refs = [name.removeprefix(QUESTION) for name in found[at : at + READ_AT_ONCE]]
+                words = cast("list[bytes]", await self._run("words", PREFIX, refs=json.dumps(refs)))
+                for ref, sealed in zip(refs, words, strict=True):
+                    if sealed:
+                        found_there = self._seal.read(Question, sealed, place=f"{QUESTION}{ref} text")
+                        yield MessageRef.parse(ref), found_there, sealed
 
     async def _forget(self, message: MessageRef) -> bool:
         return bool(await self._run("forget", PREFIX, ref=str(message), thread=str(message.thread)))

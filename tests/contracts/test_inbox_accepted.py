@@ -33,6 +33,7 @@ from tests.inboxes import (
 from tests.portion import FORMS
 
 SOON, AWHILE, SHORT = 5.0, 0.5, 0.05  # seconds
+MANY = 600
 LONGEST_LIFE = 90 * 60 * 1000  # milliseconds
 PREFIX = "footnote:inbox:{inbox}:"
 WAY = Interaction(id="i", token="token", expires_at=datetime(2100, 1, 1, tzinfo=UTC))
@@ -307,3 +308,20 @@ async def test_in_redis_what_nobody_has_moved_for_long_goes(redis_url: str) -> N
         assert cast("list[bytes]", await say(client, "ZRANGE", f"{PREFIX}waiting", "0", "-1")) == [
             str(new.message).encode()
         ]
+
+
+@pytest.mark.promise("forget-person")
+async def test_a_question_that_is_moved_while_a_person_is_forgotten_is_forgotten_too(boxes: Boxes) -> None:
+    """It has another name then than when those that there are were listed."""
+    others = [asked(f"o{number}", in_thread=f"o{number}") for number in range(MANY)]
+    for each in others:
+        await boxes.here.put(each)
+    accepted = used("z1")
+    await boxes.here.accept(accepted, within=SOON)
+    home, person = accepted.message.thread.home, accepted.question.author.id
+    forgetting = asyncio.create_task(boxes.there.forget_person(home, person))
+    await asyncio.sleep(SHORT / 2)
+    await boxes.here.move(accepted.message, below(accepted))
+    await forgetting
+
+    assert await boxes.here.count_person(home, person) == 0
