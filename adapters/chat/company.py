@@ -28,15 +28,17 @@ class Gathering:
         self._services = services
         self._names: OrderedDict[ThreadRef, set[str]] = OrderedDict()
 
-    async def company(self, inbound: Inbound) -> Company:
-        """Return who is in the thread of a message, with the names of others than its author.
+    async def company(self, inbound: Inbound, *, is_late: bool = False) -> Company | None:
+        """Return who is in the thread of a message, with the names of others than its author; None if nobody knows.
 
-        Where nobody knows who has asked there, such as a day later, it may have been somebody else: only what asks
-        counts.
+        Of one that comes late, after a store was emptied, and where it is known no more who has asked, such as a day
+        later, somebody else may have: only what asks counts.
         """
-        found = Company()
+        found = None
         with suppress(StoreUnavailable):
-            found = await self._services.company(inbound.message.thread) or found
+            found = await self._services.company(inbound.message.thread)
+        if found is None:
+            return Company(askers=SOMEBODY) if is_late else None
         own = inbound.author.name if inbound.author else ""
         names = self._names.get(inbound.message.thread, set[str]()) - {own}
         return Company(found.askers or SOMEBODY, found.attendance, found.answered_at, tuple(names))
@@ -49,7 +51,7 @@ class Gathering:
         if decision.reason is not Reason.UNREADABLE or inbound.kind is not InboundKind.WRITTEN:
             return
         found, author = await self.company(inbound), inbound.author.id if inbound.author else ""
-        if found.answered_at is None or author not in found.askers or found.is_talking(author):
+        if found is None or found.answered_at is None or author not in found.askers or found.is_talking(author):
             return
         with suppress(StoreUnavailable):
             is_new = await self._services.dedup.changed(f"hinted:{inbound.message.thread}", "once")

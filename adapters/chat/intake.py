@@ -239,7 +239,7 @@ class Intake:
                 await self._gathering.hear(inbound)
         decision = route(inbound, standing)
         if decision.reason is Reason.FOLLOW_UP or (standing.threads_we_own and decision.reason is Reason.MENTIONED):
-            standing = replace(standing, company=await self._gathering.company(inbound))
+            standing = replace(standing, company=await self._gathering.company(inbound, is_late=event.is_late))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             wanted = replace(standing, answers_unasked=True)
             if route(inbound, wanted).reason is Reason.UNASKED and await self._answers_posts(event):
