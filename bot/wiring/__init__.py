@@ -119,9 +119,10 @@ async def assemble(
         )
         private = owner.welcome.store if owner else None
         stores = await stack.enter_async_context(open_stores(settings, private)) if memory else None
-        conversations = stores.conversations if stores else None
         yield App(
-            responder=Responder(agent, conversations, now=lambda: datetime.now(UTC), observer=observer),
+            responder=Responder(
+                agent, stores and stores.conversations, now=lambda: datetime.now(UTC), observer=observer
+            ),
             agent=agent,
             library=Library(index, Ingestion(index, embedder), partial(opened, settings), lambda: datetime.now(UTC)),
             index=index,
