@@ -117,14 +117,12 @@ async def assemble(
             reviewer=services.reviewer(),
             practices=practices(settings),
         )
-        private = owner.welcome.store if owner else None
+        now, private = partial(datetime.now, UTC), owner.welcome.store if owner else None
         stores = await stack.enter_async_context(open_stores(settings, private)) if memory else None
         yield App(
-            responder=Responder(
-                agent, stores and stores.conversations, now=lambda: datetime.now(UTC), observer=observer
-            ),
+            responder=Responder(agent, stores and stores.conversations, now=now, observer=observer),
             agent=agent,
-            library=Library(index, Ingestion(index, embedder), partial(opened, settings), lambda: datetime.now(UTC)),
+            library=Library(index, Ingestion(index, embedder), partial(opened, settings), now),
             index=index,
             stores=stores,
             embedder=embedder,
