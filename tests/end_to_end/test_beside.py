@@ -214,12 +214,11 @@ async def test_reading_beside_a_bot_ends_in_words(
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
-            rest = await typed(footnote.apart, "ingest", str(pages))
             await stopped(bot)
         else:
             await stopped(bot)
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
-            rest = await typed(footnote.apart, "ingest", str(pages))
+        rest = await typed(footnote.apart, "ingest", str(pages))  # alone, it gives way to nobody
 
     kept = r"pages: stopped; \d+ pages? are done and kept, and the next run continues from there\.\nStopped\.\n"
     code, told = (
