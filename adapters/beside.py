@@ -9,10 +9,10 @@ import os
 import socket
 import struct
 from array import array
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, UnixConnector, web
 from pydantic import ConfigDict, TypeAdapter
@@ -25,6 +25,7 @@ from core.ports import PassageIndex
 
 SOCKET = "owner.sock"
 GREETING_TIMEOUT = 5.0  # seconds
+PATIENCE = 30.0  # seconds without a word, after which a command asks whether the owner lives, and for its answer
 LARGEST = 2**30  # bytes: the passages of the longest page
 LONGEST_END = 1.0  # seconds that what is under way is given when the owner stops
 REFUSED = 422
@@ -34,9 +35,11 @@ OTHER_EMBEDDER = (
     "Give both the same settings, and restart the bot if you have changed them."
 )
 GONE = "The bot that this command worked with has stopped. Try again."
+FROZEN = "The bot that runs here has not answered for {:.0f} seconds. Restart it, and try again."
 
 Finding: TypeAlias = tuple[str, str, str]
 """A line of the doctor: its sign, what it is about, and what it says."""
+Reply = TypeVar("Reply")
 
 ERRORS = {kind.__name__: kind for kind in (Misconfigured, RetrievalUnavailable)}
 BASE64 = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
@@ -153,9 +156,10 @@ def _joined(passages: Sequence[Passage], vectors: bytes) -> list[EmbeddedPassage
 class OwnerClient:
     """The process that owns the data folder, as a command beside it sees it. It is a `PassageIndex` too."""
 
-    def __init__(self, client: ClientSession, welcome: Handshake) -> None:
+    def __init__(self, client: ClientSession, welcome: Handshake, patience: float) -> None:
         self._client = client
         self.welcome = welcome
+        self._patience = patience
 
     def check_embedder(self, name: str, dimension: int) -> None:
         """Raise `Misconfigured` where a command makes other vectors than the owner."""
@@ -203,7 +207,7 @@ class OwnerClient:
         """Yield what the owner finds when it looks at itself. Raises `RetrievalUnavailable` where it has gone."""
         try:
             async with self._client.get("/findings") as response:
-                async for line in response.content:
+                while line := await self._awaited(response.content.readline()):
                     sign, name, says = json.loads(line)
                     yield sign, name, says
         except ClientError as error:
@@ -212,13 +216,28 @@ class OwnerClient:
     async def _call(self, name: str, taken: object) -> Any:
         method = METHODS[name]
         try:
-            async with self._client.post(f"/index/{name}", data=method.takes.dump_json(taken)) as response:
-                body = await response.read()
+            response, body = await self._awaited(self._posted(f"/index/{name}", method.takes.dump_json(taken)))
         except ClientError as error:
             raise RetrievalUnavailable(GONE) from error
         if response.ok:
             return method.gives.validate_json(body)
         raise _failure(response, body)
+
+    async def _posted(self, path: str, taken: bytes) -> tuple[ClientResponse, bytes]:
+        async with self._client.post(path, data=taken) as response:
+            return response, await response.read()
+
+    async def _awaited(self, reply: Coroutine[Any, Any, Reply]) -> Reply:
+        """Return a reply, however long it takes an owner that lives. Raises `RetrievalUnavailable` for a frozen one."""
+        task = asyncio.create_task(reply)
+        try:
+            while not (await asyncio.wait((task,), timeout=self._patience))[0]:
+                await _greeting(self._client, within=self._patience)
+            return task.result()
+        except TimeoutError as error:
+            raise RetrievalUnavailable(FROZEN.format(2 * self._patience)) from error
+        finally:
+            task.cancel()
 
 
 def _failure(response: ClientResponse, body: bytes) -> FootnoteError:
@@ -230,8 +249,14 @@ def _failure(response: ClientResponse, body: bytes) -> FootnoteError:
     return ERRORS.get(said["kind"], RetrievalUnavailable)(said["says"])
 
 
+async def _greeting(client: ClientSession, *, within: float = GREETING_TIMEOUT) -> Handshake | None:
+    """Return what the owner says of itself, or None from another one. Raises `TimeoutError` and what aiohttp does."""
+    async with client.get("/welcome", timeout=ClientTimeout(total=within)) as response:
+        return Handshake.read(await response.json()) if response.ok else None
+
+
 @contextlib.asynccontextmanager
-async def reached(folder: Path) -> AsyncGenerator[OwnerClient | None]:
+async def reached(folder: Path, *, patience: float = PATIENCE) -> AsyncGenerator[OwnerClient | None]:
     """Yield the owner that listens in *folder*, or None where nobody does (yet)."""
     async with contextlib.AsyncExitStack() as stack:
         path = stack.enter_context(socket_folder(folder, SOCKET)) / SOCKET
@@ -240,7 +265,5 @@ async def reached(folder: Path) -> AsyncGenerator[OwnerClient | None]:
         client = await stack.enter_async_context(opening)
         welcome = None
         with contextlib.suppress(ClientError, OSError, TimeoutError):
-            async with client.get("/welcome", timeout=ClientTimeout(total=GREETING_TIMEOUT)) as response:
-                if response.ok:
-                    welcome = Handshake.read(await response.json())
-        yield None if welcome is None else OwnerClient(client, welcome)
+            welcome = await _greeting(client)
+        yield None if welcome is None else OwnerClient(client, welcome, patience)

@@ -28,7 +28,7 @@ ODD = (OSError, ValueError, RuntimeError)  # names that are too long or none, li
 NOT_PUBLISHED, OTHER_VERSION, TRANSLATED = "not on the website", "of another version", "a translation"
 BUILT = "built from other files"
 CODE = re.compile(
-    r"""('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
+    r"""('(?:\\.|[^'\\\n])*+'|"(?:\\.|[^"\\\n])*+"|`(?:\\.|[^`\\])*+`|\\.)|//[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
 )
 BRACKETS = re.compile(r"[][{}()]")
 PRESETS = re.compile(r"\bpresets\s*:")

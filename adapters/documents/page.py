@@ -15,7 +15,7 @@ UNSEEN = re.compile(
 )
 HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]*)$", re.MULTILINE)
 SETEXT = re.compile(r"\A\s*(\S[^\n]*)\n=+ *$", re.MULTILINE)
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]* *$|\Z)", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1[`~]* *$|\Z)", re.MULTILINE | re.DOTALL)
 HEADING_LIMIT = 500  # characters: what is longer is no heading that a person wrote
 ANCHOR = re.compile(r"\s*\{#[^}\s]*\}\s*$")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

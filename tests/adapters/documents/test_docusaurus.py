@@ -252,7 +252,16 @@ DEEP = "{" * 50_000 + "}" * 50_000
 
 @pytest.mark.parametrize(
     "text",
-    ["{" * 50_000, "[" * 50_000, "presets: [" * 5_000, "docs: {" * 5_000, "'" * 99_999, f"presets: [{{docs: {DEEP}}}]"],
+    [
+        "{" * 50_000,
+        "[" * 50_000,
+        "presets: [" * 5_000,
+        "docs: {" * 5_000,
+        "'" * 99_999,
+        "'" + r"\'" * 50_000,
+        "`" + r"\`" * 50_000,
+        f"presets: [{{docs: {DEEP}}}]",
+    ],
 )
 def test_a_broken_configuration_takes_no_longer_than_it_is(tmp_path: Path, text: str) -> None:
     """It says nothing."""
