@@ -255,8 +255,11 @@ class Run:
             return False
         has_passages = self._sources.citations and not self._toolbox.has_grounds
         is_excused = self._repaired or self._is_free or not has_passages or self._draft.says_no
-        is_done = is_excused or self._draft.markup.citations or self._draft.markup.is_blank
-        return bool(is_done or self._sources.evidence.compares(self._draft.text))  # which says where footnotes belong
+        if is_excused or self._draft.markup.citations or self._draft.markup.notes.removed_deeds:
+            return True
+        if self._draft.markup.is_blank:  # it has written nothing, or nothing that can be shown
+            return not self._draft.text.strip()
+        return self._sources.evidence.compares(self._draft.text)  # which says where footnotes belong
 
     def _first_search(self) -> tuple[ToolCall, ...]:
         """Return the search for the question itself, with what was asked before it where it does not stand alone."""

@@ -171,6 +171,16 @@ async def test_an_answer_without_valid_marks_gets_one_repair(script: Script) -> 
     assert model.may_call == [True, False]
 
 
+async def test_an_answer_that_is_cut_within_a_list_of_sources_gets_one_repair(script: Script) -> None:
+    """Nothing of it can be shown, and a model that has slipped once need not do it again."""
+    listed = turn("[1] 0.52 The Arm\nand what else it", is_cut=True)
+
+    shown, answer = await run(script(listed, turn("Robots act [1].")), Shelf(hit()))
+
+    assert streamed(shown) == "Robots act [1]."
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
+
+
 async def test_an_answer_that_names_no_passage_twice_is_no_answer(script: Script) -> None:
     """What was shown is taken back; the sections that were found are named."""
     model = script(turn("Robots act."), turn("Robots just act."))
