@@ -238,8 +238,7 @@ class Run:
         """Have the model name its passages, if it made no *calls*; return whether anything of its answer was shown."""
         if not calls:
             self._repaired, self._rounds_left = True, 0
-            written = self._draft.text
-            self._writer.add({"role": "assistant", "content": written}, {"role": "user", "content": REPAIR})
+            self._writer.add({"role": "assistant", "content": self._draft.text}, {"role": "user", "content": REPAIR})
         return self._restart()
 
     @property
@@ -254,12 +253,11 @@ class Run:
         if calls:
             return False
         has_passages = self._sources.citations and not self._toolbox.has_grounds
-        is_excused = self._repaired or self._is_free or not has_passages or self._draft.says_no
-        if is_excused or self._draft.markup.citations or self._draft.markup.notes.removed_deeds:
+        is_excused, draft = self._repaired or self._is_free or not has_passages, self._draft
+        if is_excused or draft.says_no or draft.markup.citations or draft.markup.notes.removed_deeds:
             return True
-        if self._draft.markup.is_blank:  # it has written nothing, or nothing that can be shown
-            return not self._draft.text.strip()
-        return self._sources.evidence.compares(self._draft.text)  # which says where footnotes belong
+        # One that says nothing is no better the next time; one of which nothing can be shown may be.
+        return not draft.text.strip() if draft.markup.is_blank else self._sources.evidence.compares(draft.text)
 
     def _first_search(self) -> tuple[ToolCall, ...]:
         """Return the search for the question itself, with what was asked before it where it does not stand alone."""
