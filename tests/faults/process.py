@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from tests.faults.points import Obedient
 
 LOADED = (
+    "adapters.beside",
     "adapters.cohere",
     "adapters.chat.delivery",
     "adapters.discord.platform",
@@ -39,13 +40,18 @@ LOADED = (
     "adapters.slack.commands",
     "adapters.slack.listener",
     "adapters.slack.sockets",
+    "anyio.streams.tls",
     "bot.app",
+    "bot.wiring.discord",
+    "bot.wiring.slack",
+    "cohere.client",
     "cohere.v2.client",
     "core.documents.retrieval",
     "cryptography.hazmat.primitives.ciphers.aead",
     "cryptography.hazmat.primitives.kdf.hkdf",
     "h2.connection",
     "httpcore",
+    "httpcore2",
     "openai.resources.chat",
     "qdrant_client",
     "redis.asyncio",
