@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from importlib import import_module
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from tests.end_to_end.community import ANSWER, Community, Town
 from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.on_slack import SlackCommunity, SlackOverHttp
 from tests.fakes.shelf import Shelf
+from tests.fixtures.nursery import NURSERY
 from tests.fixtures.redis import clean
 from tests.portion import WHOLE
 from tests.servers.openai import ChatServer
@@ -26,6 +27,13 @@ PLATFORMS: dict[str, Callable[[], Community]] = {
 }
 USUAL = [name for name in PLATFORMS if WHOLE or name != "slack over http"]
 """Where a town is in the usual run, unless a module says otherwise: over HTTP, events only arrive in another way."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _end_nursery() -> Generator[None]:
+    """Leave no process behind."""
+    yield
+    NURSERY.close()
 
 
 @contextlib.asynccontextmanager

@@ -21,6 +21,7 @@ from core import messages
 from tests.end_to_end.test_ingest import many_pages
 from tests.end_to_end.test_run import PATIENCE, Process, environment, said, started
 from tests.fixtures.commands import Ended, Footnote, write_documents
+from tests.fixtures.nursery import Running
 from tests.servers.discord import DiscordServer, Message
 from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Hang
@@ -193,6 +194,14 @@ async def test_a_bot_whose_index_says_nothing_takes_commands_at_once(footnote: F
     assert (inbox.code, inbox.out, inbox.err) == (0, "There are no failed questions.\n", "")
 
 
+async def seen_while_it_stands_still(footnote: Footnote, reading: Running) -> str:
+    """Return which sources there are, read by a process that gets no further while it is looked at."""
+    reading.send_signal(signal.SIGSTOP)
+    seen = (await typed(footnote, "doctor")).out.rpartition("passages from")[2]
+    reading.send_signal(signal.SIGCONT)
+    return seen
+
+
 @pytest.mark.promise("beside-the-bot")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("end", ["ctrl-c", "the bot stops"])
@@ -203,13 +212,11 @@ async def test_reading_beside_a_bot_ends_in_words(
     pages = many_pages(tmp_path / "pages", 24)
     async with started(footnote, server) as bot:
         await bot.tells("connected as")
-        reading = await asyncio.create_subprocess_exec(
-            *footnote.command("ingest", str(pages)), env=footnote.env(), stderr=asyncio.subprocess.PIPE
-        )
+        reading = await footnote.start("ingest", str(pages))
         async with asyncio.timeout(2 * PATIENCE):  # it gives way to all that tests do beside it
-            while "pages" not in (await typed(footnote, "doctor")).out.rpartition("passages from")[2]:
+            while "pages" not in await seen_while_it_stands_still(footnote, reading):
                 assert reading.returncode is None
-                await asyncio.sleep(0.4)
+                await asyncio.sleep(0.1)
         priority = os.getpriority(os.PRIO_PROCESS, reading.pid)
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
@@ -243,16 +250,14 @@ async def test_a_bot_of_another_version_is_told(footnote: Footnote, server: Disc
     async def welcome(_: web.Request) -> web.Response:
         return web.json_response({"version": "0+0ld", "embedder": "e", "mood": "old"})
 
-    with_lock = await asyncio.create_subprocess_exec(
-        *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL
-    )
+    with_lock = await footnote.start("run", **environment(server))
     await server.connected(seconds=PATIENCE)
     async with served_at(
         footnote.data / SOCKET, [web.get("/welcome", welcome)], refusal="", shutdown_timeout=1, largest=1
     ):
         old = await typed(footnote, "ask", ASKED)
-    with_lock.terminate()
-    await with_lock.wait()
+    with_lock.send_signal(signal.SIGTERM)
+    await with_lock.communicate()
 
     assert (other.code, "The bot that runs here searches with the embedder all-MiniLM" in other.err) == (2, True)
     assert old.code == 2

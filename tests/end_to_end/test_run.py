@@ -18,6 +18,7 @@ from aiohttp import ClientSession
 from adapters.discord.connection import MESSAGE_CONTENT_DENIED, REFUSAL
 from bot.roles import NOT_SHARED, NOTHING_TO_RUN
 from tests.fixtures.commands import Footnote
+from tests.fixtures.nursery import Running
 from tests.pages import page
 from tests.servers.discord import Channel, DiscordServer, Message, Permission, Reply, User
 from tests.servers.valkey import Node, free_port
@@ -38,7 +39,7 @@ PATIENCE = 60.0  # seconds for a process to start, to answer, or to end, also on
 class Process:
     """A bot that runs, and a guild in which somebody asks."""
 
-    running: asyncio.subprocess.Process
+    running: Running
     server: DiscordServer
     channel: Channel
     ada: User
@@ -51,19 +52,31 @@ class Process:
         """Wait for an answer with these words in the question's thread."""
         await self.server.until(lambda: words in said(self.server, asked), what=words, seconds=PATIENCE)
 
-    async def tells(self, words: str) -> str:
+    async def tells(self, words: str, *, seconds: float = PATIENCE) -> str:
         """Wait for a line with these words on standard error; give all that was said up to it."""
         assert self.running.stderr is not None
         told = ""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(seconds):
             while words not in told:
                 told += (await self.running.stderr.readline()).decode()
         return told
 
     async def ended(self) -> tuple[int | None, str]:
         """Wait for the end; give the exit code and what was said on standard error."""
-        _, err = await asyncio.wait_for(self.running.communicate(), PATIENCE)
-        return self.running.returncode, err.decode()
+        return await ended(self.running)
+
+
+async def ended(running: Running) -> tuple[int | None, str]:
+    """Wait for the end of a process; give the exit code and what was said on standard error."""
+    _, err = await asyncio.wait_for(running.communicate(), PATIENCE)
+    return running.returncode, err.decode()
+
+
+async def run_to_its_end(footnote: Footnote, **settings: str) -> tuple[int | None, str]:
+    """Start a bot that ends by itself, without a traceback; give the exit code and what was said."""
+    code, err = await ended(await footnote.start("run", **settings))
+    assert "Traceback" not in err
+    return code, err
 
 
 def said(server: DiscordServer, asked: Message) -> str:
@@ -92,12 +105,7 @@ async def started(footnote: Footnote, server: DiscordServer, **more: str) -> Asy
     """Start the bot in a guild, and wait until it is there."""
     guild = server.add_guild()
     channel, ada = server.add_channel(guild), server.add_member(guild)
-    bot = await asyncio.create_subprocess_exec(
-        *footnote.command("run"),
-        env=footnote.env(**environment(server, **more)),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    bot = await footnote.start("run", **environment(server, **more))
     try:
         await server.connected(seconds=PATIENCE)
         yield Process(bot, server, channel, ada)
@@ -122,7 +130,7 @@ async def test_the_bot_answers_until_it_is_stopped(footnote: Footnote, server: D
     All the while it says how it is, and what was asked and answered is counted.
     """
     port = free_port()
-    async with started(footnote, server, FOOTNOTE_HEALTH_PORT=str(port)) as bot:
+    async with started(replace(footnote, is_forked=False), server, FOOTNOTE_HEALTH_PORT=str(port)) as bot:
         asked = bot.ask("What do penguins eat?")
         await bot.sees(asked, "(<https://zoo.example/birds/penguins#food>)")
         await bot.tells("Discord: connected as Footnote#0000 in Robots. Ctrl-C stops.")
@@ -149,9 +157,7 @@ async def test_a_start_tells_what_is_missing(
     for number, permissions in enumerate(servers):
         guild = server.add_guild(f"Club {number}", permissions=permissions)
         guild.roles[guild.id] = replace(guild.roles[guild.id], permissions=Permission(0))  # what everyone there may do
-    running = await asyncio.create_subprocess_exec(
-        *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.PIPE
-    )
+    running = await footnote.start("run", **environment(server))
     told: list[str] = []
     try:
         await server.connected(seconds=PATIENCE)
@@ -227,13 +233,11 @@ async def test_what_was_asked_while_it_was_away_is_answered_once(footnote: Footn
         await bot.ended()
         missed = bot.ask("What is a lighthouse?")
     answered = said(server, before)
-    again = await asyncio.create_subprocess_exec(
-        *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL
-    )
+    again = await footnote.start("run", **environment(server))
     await server.until(lambda: "tower" in said(server, missed), what="the late answer", seconds=PATIENCE)
     again.send_signal(signal.SIGTERM)
 
-    assert await asyncio.wait_for(again.wait(), PATIENCE) == 0
+    assert (await ended(again))[0] == 0
     assert said(server, before) == answered
 
 
@@ -261,12 +265,12 @@ async def test_what_only_the_operator_can_change_ends_the_bot_with_a_sentence(
     server.platform.message_content = False
     settings = environment(server)
 
-    refused = await asyncio.to_thread(footnote.apart, "run", **{**settings, "DISCORD_TOKEN": "wr0ng.t0ken.s3cret"})
-    denied = await asyncio.to_thread(footnote.apart, "run", **settings)
+    refused = await run_to_its_end(footnote, **{**settings, "DISCORD_TOKEN": "wr0ng.t0ken.s3cret"})
+    denied = await run_to_its_end(footnote, **settings)
     doctor = await asyncio.to_thread(footnote, "doctor", **settings)
 
-    assert (refused.code, refused.err) == (2, f"{REFUSAL}\n")
-    assert (denied.code, denied.err) == (2, f"{MESSAGE_CONTENT_DENIED}\n")
+    assert refused == (2, f"{REFUSAL}\n")
+    assert denied == (2, f"{MESSAGE_CONTENT_DENIED}\n")
     assert f"!!  discord  {MESSAGE_CONTENT_DENIED}" in doctor.out
     assert doctor.code == 1
 
@@ -339,7 +343,7 @@ async def test_a_store_that_may_lose_questions_is_refused_unless_that_is_allowed
     node = Node(tmp_path / "forgetful", appendonly="no")
     settings = {"REDIS_URL": f"redis://{node.host}"}
     with served(node):
-        refused = await asyncio.to_thread(footnote.apart, "run", **environment(server), **settings)
+        refused = await run_to_its_end(footnote, **environment(server), **settings)
         doctor = await asyncio.to_thread(footnote, "doctor", **environment(server), **settings, REDIS_ALLOW_LOSS="true")
         async with started(footnote, server, **settings, REDIS_ALLOW_LOSS="true") as process:
             await process.sees(process.ask("What do penguins eat?"), "fish")
@@ -347,6 +351,6 @@ async def test_a_store_that_may_lose_questions_is_refused_unless_that_is_allowed
         with served(node):
             late = await process.ended()
 
-    assert (refused.code, "set appendonly to yes. Or set REDIS_ALLOW_LOSS=true" in refused.err) == (2, True)
+    assert (refused[0], "set appendonly to yes. Or set REDIS_ALLOW_LOSS=true" in refused[1]) == (2, True)
     assert (late[0], "set appendonly to yes" in late[1]) == (2, True)
     assert re.search(r"\?\?  conversations +Valkey .* set appendonly to yes", doctor.out)

@@ -8,7 +8,7 @@ import json
 import signal
 import time
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from adapters.slack.health import BOT_TOKEN_REFUSED, LACKING
 from adapters.slack.oauth import VaultInstallations
 from tests.end_to_end.community import SECRET
 from tests.fixtures.commands import Footnote
+from tests.fixtures.nursery import Running
 from tests.fixtures.redis import say
 from tests.pages import page
 from tests.servers.discord import DiscordServer
@@ -81,14 +82,9 @@ async def _place() -> AsyncGenerator[Place]:
 
 
 @contextlib.asynccontextmanager
-async def started(footnote: Footnote, *roles: str, **settings: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+async def started(footnote: Footnote, *roles: str, **settings: str) -> AsyncGenerator[Running]:
     """Start the bot."""
-    running = await asyncio.create_subprocess_exec(
-        *footnote.command("run", *roles),
-        env=footnote.env(**settings),
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    running = await footnote.start("run", *roles, **settings)
     try:
         yield running
     finally:
@@ -97,14 +93,14 @@ async def started(footnote: Footnote, *roles: str, **settings: str) -> AsyncGene
         await running.wait()
 
 
-async def stopped(running: asyncio.subprocess.Process) -> tuple[int | None, list[str]]:
+async def stopped(running: Running) -> tuple[int | None, list[str]]:
     """Stop it in good order; give the exit code and what was told."""
     running.send_signal(signal.SIGTERM)
     _, err = await asyncio.wait_for(running.communicate(), PATIENCE)
     return running.returncode, err.decode().splitlines()
 
 
-async def told_until(running: asyncio.subprocess.Process, beginning: str) -> list[str]:
+async def told_until(running: Running, beginning: str) -> list[str]:
     """Give what it tells up to a line that begins so."""
     assert running.stderr is not None
     told = [""]
@@ -169,7 +165,8 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
     missed = place.ask()
     port = free_port()
     settings = place.settings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET=place.server.signing_secret)
-    async with started(footnote, "slack", "worker", HOST="127.0.0.1", PORT=str(port), **settings) as running:
+    settings |= {"HOST": "127.0.0.1", "PORT": str(port)}
+    async with started(replace(footnote, is_forked=False), "slack", "worker", **settings) as running:
         assert running.stderr is not None
         async with asyncio.timeout(PATIENCE):
             lines = [(await running.stderr.readline()).decode() for _ in range(2)]

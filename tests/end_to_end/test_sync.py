@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_run import started
+from tests.end_to_end.test_run import PATIENCE, started
 from tests.fixtures.commands import Footnote
 from tests.servers.discord import DiscordServer
 
@@ -24,6 +25,7 @@ def overdue(footnote: Footnote, name: str) -> None:
 
 
 @pytest.mark.promise("syncs-by-itself")
+@pytest.mark.timeout(300)
 async def test_a_bot_reads_what_has_changed_by_itself(footnote: Footnote, tmp_path: Path) -> None:
     """What is new is answered from, without any command; a folder that has gone is told, and loses nothing."""
     farm, gone = tmp_path / "farm", tmp_path / "gone"
@@ -36,8 +38,9 @@ async def test_a_bot_reads_what_has_changed_by_itself(footnote: Footnote, tmp_pa
     (farm / "goats.md").write_text("# Goats\n\nGoats eat thistles and brambles.\n")
     (gone / "hens.md").unlink()
     gone.rmdir()
-    async with DiscordServer() as server, started(footnote, server) as bot:
-        await bot.tells("The source gone could not be read: There is no folder or file")
+    async with DiscordServer() as server, started(replace(footnote, is_forked=False), server) as bot:
+        told = "The source gone could not be read: There is no folder or file"
+        await bot.tells(told, seconds=4 * PATIENCE)  # what reads gives way to all that tests do beside it
         bot.running.send_signal(signal.SIGTERM)
         code, _ = await bot.ended()
     listed = await asyncio.to_thread(footnote, "sources", "list", "--json")
