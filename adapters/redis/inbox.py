@@ -89,11 +89,10 @@ class RedisInbox(InboxStore):
         now: Callable[[], float] = waking_time,
         observer: Observer = unobserved,
     ) -> None:
-        super().__init__(client, seal=seal, bounds=bounds, observer=observer)
+        super().__init__(client, seal=seal, bounds=bounds, now=now, observer=observer)
         self._blocking = blocking
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
-        self._now = now
         self.consumer = consumer or uuid4().hex
         self._given: Mapping[str, Argument] = {  # to every script; each takes what it names
             "consumer": self.consumer,
@@ -200,7 +199,10 @@ class RedisInbox(InboxStore):
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         clock = asyncio.get_running_loop().time
         if (now := clock()) >= self._next_sweep:
-            if found := await self._run("sweep", PREFIX, **self._given):
+            begun = self._now()
+            found = await self._run("sweep", PREFIX, **self._given, ago=1000 * (begun - self._looked))
+            self._looked = begun
+            if found:
                 entry, thread = cast("list[bytes]", found)
                 self._fetched.append((entry.decode(), thread.decode(), True))
                 return  # where one was, there may be more

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
-from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -91,14 +92,24 @@ waking_time: Final = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME",
 class InboxStore:
     """Implements all of the inbox but what workers do. What raises anything raises `StoreUnavailable`."""
 
-    def __init__(self, client: Redis, *, seal: Seal, bounds: Bounds = USUAL, observer: Observer = unobserved) -> None:
+    def __init__(
+        self,
+        client: Redis,
+        *,
+        seal: Seal,
+        bounds: Bounds = USUAL,
+        now: Callable[[], float] = waking_time,
+        observer: Observer = unobserved,
+    ) -> None:
         self._client = client
         self._seal = seal
         self._bounds = bounds
+        self._now = now
         self._observer = observer
         self._run = ScriptRunner(client, "inbox", "signals", "tasks")
         self.accepted_for = bounds.accepted
         self._ahead: int | None = None  # by how many milliseconds the server's clock was ahead of ours when last seen
+        self._looked = -math.inf  # when a script last looked at it for us, by our clock: it hears how long ago that was
 
     async def put(self, signal: Signal) -> bool | None:
         """Write the signal down; that it is a question is told before.
@@ -150,7 +161,8 @@ class InboxStore:
     async def overdue(self, platform: str) -> Asked | None:
         """Take over what was accepted and not moved in time; what cannot be read any more is dropped."""
         given = {"platform": quote(platform, safe=""), "lease": int(self.accepted_for * 1000)}
-        while found := cast("list[bytes | None] | None", await self._run("overdue", PREFIX, **given)):
+        ago = 1000 * (self._now() - self._looked)
+        while found := cast("list[bytes | None] | None", await self._run("overdue", PREFIX, **given, ago=ago)):
             ref, text, address, token = found
             name = (ref or b"").decode()
             question = self._seal.read(Question, text, place=f"{QUESTION}{name} text")
@@ -174,7 +186,9 @@ class InboxStore:
 
     async def kept_for(self) -> Kept:
         """Return since when nothing was lost; that is noted at first, and whenever the server has started again."""
-        milliseconds, mark, now = await self._run("kept_for", PREFIX)
+        begun = self._now()
+        milliseconds, mark, now = await self._run("kept_for", PREFIX, ago=1000 * (begun - self._looked))
+        self._looked = begun
         self._ahead = now - int(asyncio.get_running_loop().time() * 1000)
         return Kept(timedelta(milliseconds=milliseconds), mark.decode())
 

@@ -224,6 +224,10 @@ class Community(Protocol):
         """Let the bot see nothing of the channel any more."""
         ...
 
+    def hide_history(self) -> None:
+        """Let the bot read nothing of what was said before."""
+        ...
+
     def expel(self) -> None:
         """Throw the bot out."""
         ...

@@ -259,6 +259,10 @@ class DiscordCommunity:
         """Take the permission to see it."""
         self.server.deny(self.channel, Permission.VIEW_CHANNEL)
 
+    def hide_history(self) -> None:
+        """Deny a permission."""
+        self.server.deny(self.channel, Permission.READ_MESSAGE_HISTORY)
+
     def expel(self) -> None:
         """Kick it from the guild."""
         self.server.kick_bot(self.guild)

@@ -286,6 +286,11 @@ class SlackCommunity:
         """Take the bot out of the channel."""
         self.server.remove_bot(self.channel, self.workspace)
 
+    def hide_history(self) -> None:
+        """Refuse what reads it."""
+        for method in ("conversations.history", "conversations.replies"):
+            self.server.faults.break_(method, refuse("missing_scope"))
+
     def expel(self) -> None:
         """Remove the app from the workspace."""
         self.server.uninstall(self.workspace)

@@ -12,7 +12,8 @@
 --     accepted:<platform>   those of them that were asked by a command and are in no thread as yet, by when the lease of
 --                           whoever accepted them ends
 --     delayed               the threads whose first message waits for its next attempt, by the time of that
---     clock                 the time when something was last delayed, or due; the clock may be put back after it
+--     clock                 the time when somebody last looked at it; the clock may be set after it
+--     set                   how many milliseconds the clock was put back since `since`; fewer than 0 if forward
 --     since                 the time since when all this is kept for certain; younger than a process that uses it, some
 --                           or all was lost
 --     run                   which start of the server that was: whatever it had last been told may be gone with the next
@@ -40,7 +41,7 @@
 -- a loss; whoever takes the question next has them as `leaving`, and removes them at the end.
 local READY, GROUP = PREFIX .. 'ready', 'workers'
 local WAITING, DELAYED, DEAD, SIGNALS = PREFIX .. 'waiting', PREFIX .. 'delayed', PREFIX .. 'dead', PREFIX .. 'signals'
-local CLOCK, SINCE, RUN = PREFIX .. 'clock', PREFIX .. 'since', PREFIX .. 'run'
+local CLOCK, SET, SINCE, RUN = PREFIX .. 'clock', PREFIX .. 'set', PREFIX .. 'since', PREFIX .. 'run'
 
 -- All in milliseconds.
 local LIFE = 259200000 -- 3 days since something was last heard of a question; as long is a repetition noticed
@@ -49,6 +50,7 @@ local ACCEPTED_LIFE = 5400000 -- 90 minutes for a question whose place nobody fi
                               -- longer than 30, and the clock may be put forward by an hour meanwhile
 local FAILED_LIFE = 3600000 -- an hour for the words of a question that failed
 local DEAD_LIFE = 86400000 -- a day for those of a question that nobody tries any more, so that an operator can
+local LONGEST_WAY = 60000 -- of a command to a server that is slow, or frozen; by more, its clock was put forward
 local LONGEST_PARK = 5000 -- after these the first thread of a line is looked at even if nobody has called it
 
 local this_run -- which start of the server this is, as far as it has been asked
@@ -60,20 +62,60 @@ local function run_id()
   return this_run
 end
 
--- Returns since when nothing was lost, which is noted at first, and whenever the server has started again.
-local function kept_since()
-  local run, found = run_id(), redis.call('MGET', RUN, SINCE)
-  local known, since = found[1], found[2]
-  if known ~= run then redis.call('SET', RUN, run, 'PX', LIFE) end
-  if since and (not known or known == run) then return tonumber(since) end
-  redis.call('SET', SINCE, now(), 'PX', LIFE)
-  return now()
+local function key(kind, name) return PREFIX .. kind .. ':' .. name end
+
+-- Moves what is written down with a time along with a clock that was set so far, since it comes when it would have come.
+-- Whoever holds something has as long for it as before: how much of that is over, nobody knows once the clock is back.
+local function move_times(jump)
+  local function move(index, member) redis.call('ZADD', index, 'XX', 'INCR', jump, member) end
+  redis.call('SET', SET, (redis.call('GET', SET) or 0) - jump, 'PX', LIFE)
+  for _, thread in ipairs(redis.call('ZRANGE', DELAYED, 0, -1)) do move(DELAYED, thread) end
+  local refs, pending = redis.call('ZRANGE', WAITING, 0, -1), redis.pcall('XPENDING', READY, GROUP, '-', '+', 10000)
+  for _, ref in ipairs(refs) do
+    move(WAITING, ref)
+    move(key('accepted', string.match(ref, '^[^:]+')), ref)
+    local thread = string.match(ref, '^(.*):')
+    local is_first = redis.call('LINDEX', key('thread', thread), 0) == ref
+    for _, who in ipairs(is_first and redis.call('HMGET', key('question', ref), 'person', 'home') or {}) do
+      if who then move(key('parked', who), thread) end
+    end
+  end
+  for _, each in ipairs(pending.err and {} or pending) do
+    local idle, entry = jump < 0 and 0 or math.max(each[3] - jump, 0), redis.call('XRANGE', READY, each[1], each[1])[1]
+    redis.call('XCLAIM', READY, GROUP, each[2], 0, each[1], 'IDLE', idle, 'JUSTID')
+    table.insert(refs, entry and redis.call('LINDEX', key('thread', entry[2][2]), 0) or nil)
+  end
+  for _, ref in ipairs(refs) do
+    if tonumber(redis.call('HGET', key('question', ref), 'first') or '0') > 0 then
+      redis.call('HINCRBY', key('question', ref), 'first', jump)
+    end
+  end
 end
 
--- Returns for how many milliseconds nothing was lost, as far as that is known; the clock may have been put back meanwhile.
-local function kept_for(since) return math.max(now() - (since or kept_since()), 0) end
+-- Looks whether the clock was set, and follows it. That it was put back shows by itself; that it was put forward, where
+-- somebody says how many milliseconds `ago` they had looked, by a clock of their own, and the server has forgotten nothing.
+local function follow_clock(ago)
+  local clock, run = unpack(redis.call('MGET', CLOCK, RUN))
+  local past, is_told = now() - (clock or now()), ago and run == run_id()
+  local jump = past < 0 and past or is_told and math.floor(math.max(past - ago, 0)) or 0
+  if ago or jump < 0 then redis.call('SET', CLOCK, now(), 'PX', LIFE) end
+  if jump <= -LONGEST_PARK or jump >= LONGEST_WAY then move_times(jump) end
+end
 
-local function key(kind, name) return PREFIX .. kind .. ':' .. name end
+-- Returns since when nothing was lost, which is noted at first, and whenever the server has started again; and for how
+-- many milliseconds that is.
+local function kept_since()
+  local run, found = run_id(), redis.call('MGET', RUN, SINCE, CLOCK, SET)
+  local known, since, clock, set = unpack(found)
+  if known ~= run then redis.call('SET', RUN, run, 'PX', LIFE) end
+  if since and (not known or known == run) then
+    return since, math.max(math.max(now(), clock or 0) + (set or 0) - since, 0) -- it may have been put back just now
+  end
+  follow_clock(math.huge)
+  redis.call('SET', SINCE, now(), 'PX', LIFE)
+  redis.call('DEL', SET)
+  return now(), 0
+end
 
 -- Lets a worker look at a thread.
 local function offer(thread)
@@ -92,16 +134,6 @@ local function dequeue(thread, ref)
   local line = key('thread', thread)
   redis.call('LREM', line, 1, ref)
   if redis.call('LLEN', line) > 0 then offer(thread) end
-end
-
--- Lets nothing wait longer because the clock was put back, as far as it was seen before.
-local function follow_clock()
-  local time = now()
-  local back = tonumber(redis.call('GET', CLOCK) or time) - time
-  redis.call('SET', CLOCK, time, 'PX', LIFE)
-  if back < LONGEST_PARK then return end
-  local found = redis.call('ZRANGE', DELAYED, 0, -1, 'WITHSCORES')
-  for i = 1, #found, 2 do redis.call('ZADD', DELAYED, found[i + 1] - back, found[i]) end
 end
 
 local function delay(thread, milliseconds)
@@ -193,7 +225,7 @@ end
 function script.backlog(lease)
   for _, index in ipairs({WAITING, DEAD}) do redis.call('ZREMRANGEBYSCORE', index, '-inf', now() - LIFE) end
   local first = redis.call('ZRANGE', WAITING, 0, 0, 'WITHSCORES')[2]
-  local oldest = first and now() - first or 0
+  local oldest = first and math.max(now() - first, 0) or 0
   local pending = redis.pcall('XPENDING', READY, GROUP)
   local left = redis.pcall('XPENDING', READY, GROUP, 'IDLE', lease, '-', '+', 100)
   if not left.err then
@@ -203,11 +235,12 @@ function script.backlog(lease)
 end
 
 -- Returns for how many milliseconds nothing was lost, what tells this time without a loss from any other, and the time.
-function script.kept_for()
-  local since = kept_since()
-  for _, name in ipairs({RUN, SINCE}) do redis.call('PEXPIRE', name, LIFE) end
+function script.kept_for(ago)
+  follow_clock(ago)
+  local since, milliseconds = kept_since()
+  for _, name in ipairs({RUN, SINCE, SET}) do redis.call('PEXPIRE', name, LIFE) end
   redis.call('ZREMRANGEBYSCORE', WAITING, '-inf', now() - LIFE)
-  return {kept_for(since), run_id() .. ' ' .. since, now()}
+  return {milliseconds, run_id() .. ' ' .. since, now()}
 end
 
 -- Removes a question that was given up, with its words.

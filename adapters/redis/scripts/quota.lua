@@ -86,14 +86,15 @@ local function sweep(at)
   return #ended > 0
 end
 
--- Returns which windows have no room, each with the milliseconds until it has, and what stands in all of them.
+-- Returns which windows have no room, each with the milliseconds until it has, and what stands in all of them. What lies
+-- ahead was before the clock was put back.
 local function full(windows, found, asked, at)
   local reached, times_of, is_known = {}, {}, false
   for i, window in ipairs(windows) do
     local _, count, length = unpack(window)
     local times, newest = found[i] and cjson.decode(found[i]) or {}, {}
     for one, time in pairs(times) do
-      if time > at - length then
+      if time > at - length and time <= at then
         is_known = is_known or one == asked
         table.insert(newest, time)
       else
@@ -231,7 +232,7 @@ function script.turn_away(who, asked, left, most, length)
   local told = 'words'
   if state.first ~= asked then
     for one, time in pairs(state.marks) do
-      if time <= at - length then state.marks[one] = nil elseif one ~= asked then recent = recent + 1 end
+      if time <= at - length or time > at then state.marks[one] = nil elseif one ~= asked then recent = recent + 1 end
     end
     state.is_over = state.is_over or recent >= most
     told = (state.marks[asked] or not state.is_over) and 'mark' or 'nothing'

@@ -65,7 +65,7 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
     if accepted ~= '' then redis.call('ZREM', WAITING, accepted) end
     return false
   end
-  if age >= 0 and age > kept_for() then return -1 end
+  if age >= 0 and age > select(2, kept_since()) then return -1 end
   note_asker(ref, person, home, 'state', 'waiting', 'attempts', 0, 'address', address, 'asked', asked_at,
     'put', run_id() .. ' ' .. now(), 'way', interaction ~= '' and 1 or 0,
     unpack(revision > known and {'revision', revision, 'text', text} or {}))
@@ -234,13 +234,14 @@ function script.accept(ref, platform, text, person, home, address, interaction, 
 end
 
 -- Gives an accepted question of which nobody has said in time where it goes, and a lease on it to whoever asks. A lease
--- that is longer than any shows that the clock was put back.
-function script.overdue(platform, lease)
+-- that is much longer than any was given between the moment when the clock was set and the next look at it.
+function script.overdue(platform, lease, ago)
   local index = key('accepted', platform)
+  follow_clock(ago)
   if redis.call('EXISTS', index) == 0 then return false end
   local ended = redis.call('ZRANGE', index, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
   if #ended == 0 then
-    ended = redis.call('ZRANGE', index, '(' .. now() + lease, '+inf', 'BYSCORE', 'LIMIT', 0, 100)
+    ended = redis.call('ZRANGE', index, '(' .. now() + 2 * lease, '+inf', 'BYSCORE', 'LIMIT', 0, 100)
   end
   for _, ref in ipairs(ended) do
     local found = redis.call('HMGET', key('question', ref), 'state', 'text', 'address', 'interaction')

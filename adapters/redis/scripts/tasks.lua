@@ -72,7 +72,6 @@ function script.promote_due()
   redis.pcall('XGROUP', 'CREATE', READY, GROUP, '0', 'MKSTREAM')
   redis.call('PEXPIRE', READY, LIFE)
   if redis.call('EXISTS', DELAYED) == 0 then return false end
-  follow_clock()
   local past = redis.call('ZRANGE', DELAYED, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
   for _, thread in ipairs(past) do promote(thread) end
   local due = redis.call('ZRANGE', DELAYED, 0, 0, 'WITHSCORES')[2]
@@ -80,7 +79,8 @@ function script.promote_due()
 end
 
 -- Gives an entry of which its worker has shown no sign of life; removes workers that are gone.
-function script.sweep(consumer, lease)
+function script.sweep(consumer, lease, ago)
+  follow_clock(ago)
   local found = redis.pcall('XPENDING', READY, GROUP, 'IDLE', lease, '-', '+', 100)
   if found.err then return false end
   for _, pending in ipairs(found) do

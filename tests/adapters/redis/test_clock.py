@@ -1,4 +1,4 @@
-"""A server whose clock is set right by an hour, either way: no command loses its answer, and nothing waits an hour."""
+"""A server whose clock is set right by an hour, either way: nothing is lost, done twice, or left for an hour."""
 
 from __future__ import annotations
 
@@ -13,9 +13,22 @@ import pytest
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import PREFIX, Bounds
-from core.model import Asked, Claim, Interaction, MessageRef, ReplyAddress
+from adapters.redis.quota import RedisQuota
+from core.model import (
+    Asked,
+    Budget,
+    Claim,
+    Cost,
+    Holder,
+    Interaction,
+    MessageRef,
+    Period,
+    Reached,
+    ReplyAddress,
+    Reservation,
+)
 from tests.adapters.redis.desk import Desk
-from tests.builders import thread
+from tests.builders import NOON, thread
 from tests.fixtures.redis import say
 from tests.inboxes import asked, asks, fail, taken
 from tests.portion import WHOLE
@@ -100,6 +113,25 @@ async def test_nobody_counts_as_being_answered_for_an_hour(desk: Desk, clock: Se
     async with desk.inbox(bounds=bounds) as inbox:
         await inbox.put(asked("m2", in_thread="2"))
         assert asks(await taken(inbox)) == asked("m2", in_thread="2").question
+        assert asks(await taken(inbox)) == asked().question
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_nobody_has_to_wait_for_an_hour_because_of_a_limit_of_a_minute(desk: Desk, clock: ServerClock) -> None:
+    """What was asked before the clock was put back does not lie ahead."""
+    quota, budget = RedisQuota(desk.client, pseudonym=str), Budget(holder=Holder.PERSON, period=Period.MINUTE, most=1)
+
+    async def reserve(name: str) -> Reached | None:
+        given = Reservation(question=asked(name).question, run=name, most=Cost(questions=1), budgets=(budget,), at=NOON)
+        return await quota.reserve(given)
+
+    first = await reserve("m1")
+    clock.put(ahead=-HOUR)
+    second, third = await reserve("m2"), await reserve("m3")
+
+    assert (first, second) == (None, None)
+    assert third is not None
+    assert third.until <= NOON + timedelta(minutes=1)
 
 
 @pytest.mark.promise("catches-up")
@@ -115,15 +147,83 @@ async def test_a_clock_that_is_wrong_hides_no_loss(desk: Desk, clock: ServerCloc
     assert timedelta() <= kept.age < timedelta(minutes=1)
 
 
-async def test_a_clock_that_is_put_back_makes_nothing_older(desk: Desk, server: Node, clock: ServerClock) -> None:
-    """It is no loss; who asks has the platform looked at, for as long as the clock has not caught up."""
+@pytest.mark.promise("asked-once")
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_a_clock_that_is_set_makes_nothing_older_or_younger(
+    desk: Desk, server: Node, clock: ServerClock, jump: int
+) -> None:
+    """It is no loss: what is asked then is taken at once, before anybody has looked and after, by any process."""
     async with desk.inbox() as inbox:
+        await inbox.kept_for()
+        await asyncio.sleep(0.1)
         before = await inbox.kept_for()
-        clock.put(ahead=-HOUR)
+        clock.put(ahead=jump)
         server.say("TIME")  # until then, a script may be told the time at which the server last woke up
-        after = await inbox.kept_for()
+        taken_at_once = await inbox.put(asked().model_copy(update={"age": timedelta(milliseconds=1)}))
+        ours, theirs = await inbox.kept_for(), await desk.inbox().kept_for()
+        await lose_and_ask(desk, inbox)
 
-    assert (after.mark, after.age) == (before.mark, timedelta())
+    assert taken_at_once
+    assert before.mark == ours.mark == theirs.mark
+    assert timedelta() < ours.age <= theirs.age < timedelta(minutes=1)
+
+
+async def lose_and_ask(desk: Desk, inbox: RedisInbox) -> None:
+    """Whatever the clock was set to before, a loss is seen."""
+    await say(desk.client, "FLUSHALL")
+    assert await inbox.put(asked("m2").model_copy(update={"age": timedelta(minutes=1)})) is None
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_whoever_works_on_a_question_keeps_it(desk: Desk, clock: ServerClock, jump: int) -> None:
+    """Nobody else takes it over, and its time is not up; once its worker dies, it is taken over as soon as ever."""
+    bounds = Bounds(lease=2.0)
+    async with desk.inbox(bounds=bounds, consumer="one") as one, desk.inbox(bounds=bounds, consumer="other") as other:
+        await one.kept_for()
+        await other.fetch()
+        await one.put(asked())
+        await one.fetch()
+        lease = await one.take()
+        assert lease is not None
+        clock.put(ahead=jump)
+        await look(other)
+        is_kept = await one.holds(lease.task)
+        over = await taken(other)
+
+    assert is_kept
+    assert (over.attempt, over.spent < 60) == (2, True)
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_whoever_waits_beyond_a_bound_keeps_their_place(desk: Desk, clock: ServerClock, jump: int) -> None:
+    """Also before those who come once the clock was set, and with more than one question in a thread."""
+    async with desk.inbox(bounds=desk.bounds(1.5, per_workspace=1)) as inbox:  # which is renewed in every look
+        await inbox.kept_for()
+        for name, place in (("m0", "0"), ("m1", "1"), ("m1b", "1"), ("m2", "2")):
+            await inbox.put(asked(name, in_thread=place))
+        async with inbox.claim():
+            while await desk.client.zcard(f"{PREFIX}parked:test:w") < len("12"):
+                await look(inbox)
+            clock.put(ahead=jump)
+            await look(inbox)
+            await inbox.put(asked("m3", in_thread="3"))
+            while await desk.client.zcard(f"{PREFIX}parked:test:w") < len("123"):
+                await look(inbox)
+        following = [(await taken(inbox)).message.id for _ in range(4)]
+
+    assert following == ["m1", "m2", "m1b", "m3"]
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+async def test_an_accepted_command_is_left_to_whoever_moves_it(desk: Desk, clock: ServerClock, jump: int) -> None:
+    """Two who do so at once would post two messages for it."""
+    inbox = desk.inbox()
+    await inbox.kept_for()
+    await inbox.accept(used(), within=5.0)
+    clock.put(ahead=jump)
+
+    assert [await inbox.overdue("test") for _ in range(2)] == [None, None]
 
 
 MANY = 5_000 if WHOLE else 100  # questions beyond the bound

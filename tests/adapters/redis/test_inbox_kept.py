@@ -139,7 +139,7 @@ async def test_of_a_forgotten_workspace_neither_words_nor_names_are_left(desk: D
         kinds = {key.removeprefix(PREFIX.encode()).partition(b":")[0] for key in await all_keys(desk.client)}
         fields = set[bytes]().union(*[await desk.question(name) for name in ("1", "2", "3")])
 
-    assert kinds <= {b"question", b"ready", b"thread", b"signals"}
+    assert kinds <= {b"question", b"ready", b"thread", b"signals", b"clock"}
     assert fields == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"address", b"deleted", b"put"}
 
 
