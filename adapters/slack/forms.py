@@ -62,8 +62,8 @@ def words_form(sentence: str) -> View:
 
 def _filled(view: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     """Return what was filled in, by the fields' names."""
-    blocks: Mapping[str, Mapping[str, Mapping[str, Any]]] = view.get("state", {}).get("values", {})
-    return {name: field for fields in blocks.values() for name, field in fields.items()}
+    state: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]] = view.get("state") or {}
+    return {name: field for fields in (state.get("values") or {}).values() for name, field in fields.items()}
 
 
 def selection_in(view: Mapping[str, Any]) -> tuple[str, str]:
@@ -79,12 +79,18 @@ def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
     return tuple(each for each in COMPLAINTS if each.value in chosen)
 
 
+def carried(metadata: str) -> tuple[str, str, datetime]:
+    """Return what a form for a question carries: its channel, the way back, and when it was shown; else raise any."""
+    kept: dict[str, Any] = json.loads(metadata)
+    return str(kept["channel"]), str(kept["way"]), datetime.fromtimestamp(int(kept["at"]), UTC)
+
+
 def returned(view: Mapping[str, Any], context: InteractionContext) -> InteractionContext:
     """Return who has sent a form, with the place and the way back of when it was shown."""
-    kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
-    shown, thread = datetime.fromtimestamp(int(kept["at"]), UTC), str(kept.get("thread", ""))
-    there = replace(context, channel=str(kept["channel"]), thread_ts=thread, is_inside=bool(thread))
-    return replace(there, response_url=str(kept["way"]), url_since=shown)
+    channel, way, shown = carried(metadata := str(view["private_metadata"]))
+    thread = str(json.loads(metadata).get("thread", ""))
+    there = replace(context, channel=channel, thread_ts=thread, is_inside=bool(thread))
+    return replace(there, response_url=way, url_since=shown)
 
 
 def _form(callback_id: str, title: str) -> View:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import reduce
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from urllib.parse import parse_qs
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, StringConstraints
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
+from adapters.slack.forms import SELECTION_FORM, carried
 from adapters.web import served
 from core import messages
 from core.errors import StoreUnavailable
@@ -34,7 +36,23 @@ FORM = "application/x-www-form-urlencoded"  # commands, buttons and menus; event
 LONGEST_NUMBER = 20  # characters of a time
 EVENT = "event_callback"
 BAD, UNSIGNED, SLOW, REPLAYED, AWAY = 400, 401, 408, 409, 503
-Place: TypeAlias = str | dict[str, Any]
+SUBMISSION = "view_submission"
+COMMAND = ("user_id", "channel_id", "trigger_id", "response_url")
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "agent_session_stopped": ("channel", "thread_ts", "user"),
+    "app_home_opened": ("channel", "user"),
+    "member_joined_channel": ("channel", "user"),
+    "channel_deleted": ("channel",),
+    "group_deleted": ("channel",),
+    "block_actions": ("user.id", "pressed"),
+    "message_action": ("user.id", "message"),
+    SUBMISSION: ("user.id", "trigger_id", "view.id", "view.type", "view.private_metadata"),
+}
+"""Without what listeners can do nothing, by the type of an event or interaction."""
+Id: TypeAlias = Annotated[str, StringConstraints(max_length=4_000)]  # whose length shows as well that it is Unicode
+Stamp: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{0,12}(\.\d{0,9})?$")] | NonNegativeInt
+Url: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")]
+Place: TypeAlias = "Id | SlackRequest | None"
 OK = range(200, 300)
 
 
@@ -93,39 +111,87 @@ class RequestVerifier:
 
 
 class SlackRequest(BaseModel):
-    """What is relied on of all that Slack says: which kinds of things stand under the names that are read of it."""
+    """What is relied on of all that Slack says, and of its parts: which kinds of things stand under which names.
+
+    Other names may have anything.
+    """
 
     model_config = ConfigDict(strict=True)
 
-    type: str | None = None
-    command: str | None = None
-    ssl_check: str | None = None
-    team_id: str | None = None
-    enterprise_id: str | None = None
-    team: Place | None = None
-    enterprise: Place | None = None
-    channel: Place | None = None
-    user: Place | None = None
-    authorizations: list[dict[str, Any]] | None = None
-    actions: list[dict[str, Any]] | None = None
-    container: dict[str, Any] | None = None
-    message: dict[str, Any] | None = None
-    previous_message: dict[str, Any] | None = None
-    view: dict[str, Any] | None = None
-    text: str | None = None
-    ts: str | None = None
+    id: Id | int | None = None  # of what is in an attachment, a number
+    type: Id | None = None
+    subtype: Id | None = None
+    command: Id | None = None
+    ssl_check: Id | None = None
+    callback_id: Id | None = None
+    action_id: Id | None = None
+    trigger_id: Id | None = None
+    team_id: Id | None = None
+    enterprise_id: Id | None = None
+    app_installed_team_id: Id | None = None
+    channel_id: Id | None = None
+    user_id: Id | None = None
+    file_access: Id | None = None
+    private_metadata: Id | None = None
+    response_url: Url | None = None
+    ts: Stamp | None = None
+    thread_ts: Stamp | None = None
+    message_ts: Stamp | None = None
+    deleted_ts: Stamp | None = None
+    size: int | None = None
+    text: str | dict[str, Any] | None = None
+    value: str | None = None
+    team: Place = None
+    enterprise: Place = None
+    channel: Place = None
+    user: Place = None
+    authorizations: list[SlackRequest] | None = None
+    actions: list[SlackRequest] | None = None
+    blocks: list[SlackRequest] | None = None
+    files: list[SlackRequest] | None = None
+    attachments: list[SlackRequest] | None = None
+    selected_options: list[SlackRequest] | None = None
+    initial_conversations: list[Id] | None = None
+    selected_conversations: list[Id] | None = None
+    team_ids: list[Id] | None = None
+    tokens: dict[str, Any] | None = None
+    values: dict[str, dict[str, SlackRequest]] | None = None
+    accessory: SlackRequest | None = None
+    container: SlackRequest | None = None
+    edited: SlackRequest | None = None
     event: SlackRequest | None = None
+    message: SlackRequest | None = None
+    previous_message: SlackRequest | None = None
+    state: SlackRequest | None = None
+    view: SlackRequest | None = None
+
+    @property
+    def pressed(self) -> str | None:
+        """What was pressed or chosen."""
+        return self.actions[0].action_id if self.actions else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all is there without which Slack says nothing of this type."""
+        if self.type == EVENT:
+            return self.event is not None and _has(self.event, "type", *NEEDED.get(self.event.type or "", ()))
+        if self.view is not None and self.view.callback_id == SELECTION_FORM and self.type == SUBMISSION:
+            return _has(self, *NEEDED[SUBMISSION]) and all(carried(self.view.private_metadata or ""))
+        needed = COMMAND if self.command is not None else NEEDED.get(self.type or "", ())
+        return any((self.type, self.command, self.ssl_check)) and _has(self, *needed)
+
+
+def _has(told: SlackRequest, *names: str) -> bool:
+    return all(reduce(lambda part, name: getattr(part, name, None), path.split("."), told) for path in names)
 
 
 def _read(body: bytes, request: web.Request) -> AsyncBoltRequest | None:
-    """Return what was said; None for what Slack has signed, and would never say."""
+    """Return what was said; None for what Slack has signed, and would never say, on which listeners would break."""
     try:
         asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
-        said = SlackRequest.model_validate(asked.body)
-    except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
+        return asked if SlackRequest.model_validate(asked.body).is_whole else None
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError, OverflowError, OSError):
         return None
-    is_whole = said.type != EVENT or (said.event is not None and said.event.type is not None)
-    return asked if is_whole and any((said.type, said.command, said.ssl_check)) else None
 
 
 async def serve(

@@ -159,6 +159,10 @@ ODD = (
     *(MENTION % each for each in ('"channel": 5', '"text": 5', '"ts": []', '"user": 5', '"message": "x"')),
     *('{"type": "block_actions", "actions": 5}', '{"type": "block_actions", "user": 5, "team": []}'),
     *('{"type": "view_submission", "view": 5}', '{"type": "message_action", "message": 5}'),
+    *(MENTION % each for each in ('"ts": "soon"', '"files": [5]', '"edited": 5', '"attachments": [{"files": 5}]')),
+    *(EVENT % f'{{"type": "{each}"}}' for each in ("agent_session_stopped", "channel_deleted", "app_home_opened")),
+    *('{"type": "block_actions", "user": {"id": "U1"}, "actions": [{}]}', '{"type": "block_actions", "user": {}}'),
+    '{"type": "view_submission", "user": {"id": "U1"}, "trigger_id": "1", "view": {"id": "V1", "type": "modal"}}',
 )
 
 
