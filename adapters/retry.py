@@ -46,6 +46,11 @@ def transient(error: Exception) -> Transient | None:
             return None
 
 
+def writable(error: Exception) -> Transient | None:
+    """Return the same, and None for what a store that works has refused for good, so that other writes can go on."""
+    return None if isinstance(error, StoreUnavailable) and error.is_final else transient(error)
+
+
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """When a call is made again, and how one waits for that; times are in seconds.
@@ -193,7 +198,7 @@ SKIPPED = RetryPolicy(doubling(10.0, 60.0))
 SIGNAL = RetryPolicy((0.05, 0.3), attempts=3)
 NOTE = RetryPolicy((0.25,))
 MEMORY = RetryPolicy((0.25, 1.0), budget=10.0)
-DEFERRED = RetryPolicy(doubling(0.25, 15.0))
+DEFERRED = RetryPolicy(doubling(0.25, 15.0), judge=writable)
 NEWS = RetryPolicy((1.0,))
 
 

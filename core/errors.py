@@ -100,7 +100,12 @@ class SourceUnavailable(Unavailable):
 
 
 class StoreUnavailable(Unavailable):
-    """The data store cannot be reached, or refused to write."""
+    """The data store cannot be reached, or refused to write; `is_final` where the request itself is to blame."""
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        """Keep what else is known beside the sentence for a person."""
+        super().__init__(message)
+        self.is_final = is_final
 
 
 class PeopleUnavailable(Unavailable):

@@ -21,7 +21,7 @@ from adapters.chat.platform import NOTICE, nonce
 from adapters.chat.services import Unanswered
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
-from core.events import LostByStore, Passed, Step, unobserved
+from core.events import LostByStore, Observer, Passed, ServiceFailed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
 from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage, WaitNotice
 
@@ -90,10 +90,21 @@ class BackgroundTasks:
 
 
 class DeferredWrites:
-    """Writes in the order in which it was asked to, also what cannot be written while the store is away."""
+    """Writes in the order in which it was asked to, also what cannot be written while the store is away.
 
-    def __init__(self, tasks: BackgroundTasks, *, most: int = MOST, policy: RetryPolicy = DEFERRED) -> None:
+    What the store refuses for good is dropped, which the *observer* hears, and the rest goes on.
+    """
+
+    def __init__(
+        self,
+        tasks: BackgroundTasks,
+        *,
+        most: int = MOST,
+        policy: RetryPolicy = DEFERRED,
+        observer: Observer = unobserved,
+    ) -> None:
         self._tasks = tasks
+        self._observer = observer
         self._policy = policy
         self._writes: deque[Work] = deque(maxlen=most)
         self._is_writing = False
@@ -112,7 +123,10 @@ class DeferredWrites:
     async def _write_all(self) -> None:
         try:
             while self._writes:
-                await self._policy.call(self._writes.popleft())
+                try:
+                    await self._policy.call(self._writes.popleft())
+                except StoreUnavailable as refused:
+                    self._observer(ServiceFailed("inbox", str(refused)))
         except Exception:
             self._tasks.begin(self._write_all)  # the rest is to be written all the same
             raise

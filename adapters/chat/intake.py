@@ -147,7 +147,7 @@ class Intake:
         self._services = services
         self._background = background
         self._text_command = text_command
-        self._deferred = DeferredWrites(background)
+        self._deferred = DeferredWrites(background, observer=services.observer)
         self._lines = KeyedLocks()
         self._gathering = Gathering(services)
 

@@ -20,7 +20,7 @@ from redis.maint_notifications import MaintNotificationsConfig
 
 from adapters.redis.address import Address, Form
 from adapters.redis.clients import Cluster, SecureConnection, sentinel_pool
-from adapters.redis.failure import HALF, NEWER, sentence
+from adapters.redis.failure import HALF, NEWER, is_final, sentence
 from core.errors import StoreUnavailable
 
 Result = TypeVar("Result")
@@ -81,7 +81,7 @@ def translated() -> Generator[None, None, None]:
     except (RedisError, RedisClusterException, OSError) as error:
         if task and task.cancelling() > cancellations:
             raise asyncio.CancelledError from error
-        raise StoreUnavailable(sentence(error)) from error
+        raise StoreUnavailable(sentence(error), is_final=is_final(error)) from error
     if task and task.cancelling() > cancellations:
         raise asyncio.CancelledError
 

@@ -36,7 +36,8 @@ NEEDS_TLS = "The server in REDIS_URL requires TLS. Write rediss:// instead of re
 
 OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, HALF, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""
-
+PASSING = ("BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "NOSCRIPT", "OOM", "TRYAGAIN")
+"""The words of refusals that are another time's success."""
 
 # Kinds of failures with words in them and what they mean; the first that fits counts.
 MEANINGS: tuple[tuple[type[BaseException], str, str], ...] = (
@@ -68,3 +69,8 @@ def sentence(error: BaseException) -> str:
                 return means
         each = each.__cause__ or each.__context__
     return UNREACHABLE
+
+
+def is_final(error: BaseException) -> bool:
+    """Return whether a server that works will never do this, however often it is asked: a key is of another kind."""
+    return sentence(error) == REFUSED and not any(word in str(error) for word in PASSING)

@@ -9,13 +9,21 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, ExpiringSet
+from adapters.redis.connection import connect
+from adapters.redis.dedup import RedisChannelCursor
+from adapters.redis.failure import REFUSED
 from adapters.retry import DEFERRED, RetryPolicy
 from core.errors import Rejected, StoreUnavailable
+from core.events import Event, ServiceFailed
+from core.model import ChannelRef
 from tests.builders import NOON
+from tests.servers import valkey
+from tests.waiting import wait_until
 
 
 class Store:
@@ -130,6 +138,33 @@ async def test_a_mistake_of_ours_holds_up_nothing(store: Store) -> None:
         await told.wait()
 
     assert store.written == ["mistaken", "the last"]
+
+
+@pytest.mark.promise("changes-are-kept")
+async def test_what_the_store_never_takes_holds_up_nothing(tmp_path: Path) -> None:
+    """It is told once; what came after it is written when the store is back, in its order."""
+    told, tasks, done = list[Event](), BackgroundTasks(), list[str]()
+    with valkey.alone(tmp_path) as node:
+        async with connect(f"redis://{node.host}", timeout=1.0) as client:
+            writes = DeferredWrites(tasks, observer=told.append)
+
+            async def write(name: str) -> None:
+                await RedisChannelCursor(client).note(ChannelRef(platform=name, workspace="w", channel="c"), NOON)
+                done.append(name)
+
+            node.say("SET", "footnote:heard:odd", "which is no sorted set")
+            await writes.do(partial(write, "odd"))
+            await asyncio.to_thread(node.kill)
+            for name in ("one", "odd", "two", "three"):
+                await writes.do(partial(write, name))
+            node.start()
+            await asyncio.to_thread(valkey.wait_for, node)
+            await wait_until(lambda: len(done) > 2, what="the rest")
+            await writes.do(partial(write, "four"))
+    await tasks.close()
+
+    assert done == ["one", "two", "three", "four"]
+    assert told == [ServiceFailed("inbox", REFUSED)] * 2
 
 
 async def test_what_is_done_beside_may_be_refused_and_ends_with_its_owner() -> None:
