@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
@@ -67,7 +68,7 @@ SCOPES = (
 AWAY = 503
 STATE_LIFE = timedelta(minutes=10)
 MARGIN = 7_200.0  # seconds before its end at which a token is renewed; Slack gives each twelve hours
-TURN = 600.0  # seconds in which one process tries to renew a token, once
+TURN = 600.0  # seconds in which one process tries to renew a token, once; its try is over long before
 ALWAYS = 2**31  # minutes: whether a token is to be renewed is decided here
 MOST = 1_000  # workspaces
 THROWN_OUT = frozenset({"account_inactive", "token_revoked", "invalid_auth"})
@@ -300,16 +301,20 @@ class InstalledWorkspaces:
     async def _renew(self, workspace: str, bot: Bot) -> None:
         """Renew a token, and keep what Slack gives once, as soon as it can be kept.
 
-        The time that is left is counted in turns. In each, the first process that notes it tries once, and none begins
-        when the turn is nearly over. Raises `PostingFailed` or `StoreUnavailable`.
+        Of all processes, whatever their clocks say, the first tries once, and another only after a while; until then,
+        they look each time whether it is done. Raises `PostingFailed` or `StoreUnavailable`.
         """
         async with self._renewing(workspace):
             if workspace not in self._unsaved:
-                if (seconds := self._seconds_left(bot)) >= MARGIN:
+                if self._seconds_left(bot) >= MARGIN:
                     return  # what had to be kept has been kept meanwhile
-                turn, left = divmod(seconds, TURN)
-                key = f"{_key(bot.enterprise_id if bot.is_enterprise_install else bot.team_id)}:renewal"
-                if left < LONGEST_CALL or not await self._notes.changed(key, f"{bot.bot_token_expires_at} {turn:g}"):
+                key = _key(_installation(workspace))
+                if not await self._notes.hold(f"{key}:renewal", uuid4().hex, seconds=TURN):
+                    self._known.age(workspace)
+                    return
+                kept = await self._store.vault.load(key)
+                if kept and Bot(**json.loads(kept)).bot_token != bot.bot_token:  # it was renewed since it was read
+                    self._known.age(workspace)
                     return
                 self._unsaved[workspace] = await self._renewed(bot)
                 self._known.drop(workspace)

@@ -125,7 +125,7 @@ def workspaces(
     return InstalledWorkspaces(
         place.client.session,
         vault,
-        notes or MemoryDedup(),
+        notes or MemoryDedup(clock or time.monotonic),
         client_id=server.client_id,
         client_secret=server.client_secret,
         api_url=server.api_url,
@@ -311,16 +311,6 @@ async def test_a_token_that_cannot_be_renewed_is_tried_again_later_and_used_all_
 
     assert tries == [1, 1, 1, 2, 3]
     assert await found_later(here, team) == place.workspace.token
-
-
-async def test_nobody_begins_to_renew_when_the_next_may_begin(place: Place) -> None:
-    """So that it is over before."""
-    vault, clock, team = MemoryVault(), Clock(), place.workspace.team_id
-    await keep(place, vault, expires_in=int(TURN) + 10, now=clock())
-
-    await found_later(workspaces(place, vault, clock), team)
-
-    assert place.server.requests_to("oauth.v2.access") == []
 
 
 @pytest.mark.promise("degradation")
