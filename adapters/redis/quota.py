@@ -125,6 +125,7 @@ class RedisQuota:
             most=json.dumps(_numbers(reservation.most)),
             windows=json.dumps([(self._name(reservation, each.holder), each.most, minute) for each in windows]),
             periods=json.dumps([self._period(reservation, period, *span) for period, span in spans.items()]),
+            patience=reservation.patience,
             life=self._held,
             kept=KEPT // MILLISECOND,
             is_meant=is_meant,
@@ -139,7 +140,8 @@ class RedisQuota:
             period = list(spans)[first - 1]
             holder = self._holders(reservation, period)[second - 1][0]
             budget, is_passing = _budget(budgets, holder, period, third), kind == b"held"
-            ends.append(Reached(budget, at + SOON if is_passing else spans[period][1], alerts, is_passing))
+            until = at + SOON if is_passing else spans[period][1]
+            ends.append(Reached(budget, until, alerts, is_passing, is_fruitless=kind == b"fruitless"))
         return max(ends, key=lambda end: end.until, default=None)
 
     def _period(self, reservation: Reservation, period: Period, name: str, end: datetime) -> tuple[object, ...]:

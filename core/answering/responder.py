@@ -14,7 +14,7 @@ from core.answering.agent import Agent
 from core.answering.attention import Attention
 from core.answering.verdict import answer_id
 from core.community.admission import ONE_QUESTION, Admission, Admitted, Refusal
-from core.errors import RetrievalUnavailable, ShutOut, StoreUnavailable
+from core.errors import RetrievalUnavailable, ShutOut, StoreUnavailable, Unavailable
 from core.events import (
     Answered,
     BudgetAlerted,
@@ -125,7 +125,10 @@ class Responder:
         self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
-        """Show an answer that is remembered again, where a process that died or slept may have left another state."""
+        """Show an answer that is remembered again, where a process that died or slept may have left another state.
+
+        It may not have counted the question either, which is left so where nobody can say now whose budget it was.
+        """
         answer = Answer(
             id=answer_id(claim.question),
             text=turn.answer,
@@ -135,6 +138,10 @@ class Responder:
             has_relevant_context=True,
         )
         await self._show(claim, surface, _only(answer), [answer])
+        if self.admission is not None:
+            with suppress(Unavailable, ShutOut):
+                home, alerts = await self.insist(partial(self.admission.count, claim))
+                await self._alert(home, surface, alerts)
 
     async def _admitted(self, claim: Claim, conversation: Conversation | None) -> Admitted | Refusal | Answer | None:
         """Ask whether a question is answered and from what; None is from everything, as at a terminal.
@@ -268,13 +275,7 @@ class Responder:
         )
 
     async def _settle(
-        self,
-        claim: Claim,
-        reservation: Reservation | None,
-        spent: Sequence[Cost],
-        *,
-        counts: bool,
-        is_heard: bool = True,
+        self, claim: Claim, reservation: Reservation | None, spent: list[Cost], *, counts: bool, is_heard: bool = True
     ) -> Sequence[BudgetAlert]:
         """Count what an answer has cost; return what moderators should hear.
 

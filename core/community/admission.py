@@ -101,6 +101,7 @@ class Admission:
         if visible.is_closed:
             return await self._told(claim, *_closed(question, visible))
         reservation = await self._reservation(question, policy, most, visible.charged)
+        reservation = replace(reservation, patience=1) if claim.is_quiet else reservation
         if reached := await self.quota.reserve(reservation):
             return await self._turned_away(claim, reached, reservation)
         return Admitted(reservation, visible.sources)
@@ -123,6 +124,18 @@ class Admission:
         Where nobody can tell them, that is kept for the next time.
         """
         return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
+
+    async def count(self, claim: Claim) -> tuple[WorkspaceRef, Sequence[BudgetAlert]]:
+        """Count a question that was answered by a worker that died; return where, and what moderators hear there.
+
+        What it had set aside is given free. Raises `Unavailable` or `ShutOut`.
+        """
+        asker = claim.question.asker
+        charged = None if asker.home.communities else (await self.visibility.of(asker)).charged
+        policy = await self.policies.load(asker.home)
+        reservation = await self._reservation(claim.question, policy, ONE_QUESTION, charged)
+        is_full = await self.quota.reserve(reservation) is not None
+        return reservation.home, () if is_full else await self.quota.settle(reservation, ONE_QUESTION)
 
     async def spending(self, home: WorkspaceRef, *, person_id: str = "") -> Spending:
         """Return what a community has spent, and a person in it if one is named. Raises `StoreUnavailable`.

@@ -33,8 +33,12 @@ def limit_reached(reached: Reached, at: datetime) -> str:
     if reached.is_passing:
         left = f"What is left of the limit for {NOW[budget.period]} is set aside for questions I'm still answering."
         return f"{left} You can try again in {wait}."
+    again = AGAIN.format(f"{wait}, {moment(reached.until)}")
+    if reached.is_fruitless:
+        where = {Holder.PERSON: "for you", Holder.CHANNEL: "in this channel"}.get(budget.holder, "in this community")
+        return f"{NOW[budget.period].capitalize()}, I've tried too often {where} without getting to an answer. {again}"
     whose = {Holder.PERSON: "You've", Holder.CHANNEL: "This channel has"}.get(budget.holder, "This community has")
-    return f"{whose} reached the limit for {NOW[budget.period]}. {AGAIN.format(f'{wait}, {moment(reached.until)}')}"
+    return f"{whose} reached the limit for {NOW[budget.period]}. {again}"
 
 
 def budget_alert(alert: BudgetAlert) -> str:

@@ -114,7 +114,8 @@ class Reservation:
     """What is set aside for one run of a question: the *most* that it may cost, within all of the *budgets*.
 
     `run` is a name that no other run has, and `at` the moment in the time zone of the budgets. It is *charged* to the
-    community where it was asked unless another is named.
+    community where it was asked unless another is named. A limit of questions lets `patience` times as many runs cost
+    something and lead to no question; what people say among themselves takes half of them at most.
     """
 
     question: Question
@@ -123,6 +124,7 @@ class Reservation:
     budgets: tuple[Budget, ...]
     at: datetime
     charged: WorkspaceRef | None = None
+    patience: int = 2
 
     @property
     def home(self) -> WorkspaceRef:
@@ -143,18 +145,21 @@ class BudgetAlert:
 class Reached:
     """The budget that leaves no room for a question until a moment; `alerts` are what moderators should hear.
 
-    It *is_passing* where something is left and only set aside for questions that are being answered.
+    It *is_passing* where something is left and only set aside for questions that are being answered, and *is_fruitless*
+    where a limit of questions is not reached by questions, but by runs that cost something and led to none.
     """
 
     budget: Budget
     until: datetime
     alerts: tuple[BudgetAlert, ...] = ()
     is_passing: bool = False
+    is_fruitless: bool = False
 
     @property
     def name(self) -> str:
         """What is told once, until it lifts."""
-        return f"{self.budget.name} held" if self.is_passing else self.budget.name
+        kind = " held" if self.is_passing else " fruitless" if self.is_fruitless else ""
+        return f"{self.budget.name}{kind}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
 
@@ -45,26 +45,41 @@ class History:
     open: list[tuple[int, Reservation]] = field(default_factory=list[tuple[int, Reservation]])
     counted: set[int] = field(default_factory=set[int])
     spent: dict[tuple[str, Measure], int] = field(default_factory=dict[tuple[str, Measure], int])
+    fruitless: dict[str, int] = field(default_factory=dict[str, int])
+    undecided: dict[int, Reservation] = field(default_factory=dict[int, Reservation])
     asked: int = 0
 
     async def begins(self, number: int) -> None:
         """Let a worker begin with a question, or go on with one that another worker had."""
         most = Cost(questions=1, tokens=self.chance.choice((100, 400, 900)))
         run = self.gate.run(by(_person(number), number), *BUDGETS, most=most)
+        run = replace(run, patience=1 + number % 2)
         self.holds = {name: hold for name, hold in self.holds.items() if hold.until > self.gate.at}
         wanted = most.model_copy(update={"questions": int(number not in self.counted)})
         is_held = number in self.holds
-        fits = is_held or all(self.fits(number, budget, wanted) for budget in BUDGETS)
+        fits = is_held or all(self.fits(number, budget, wanted, run.patience) for budget in BUDGETS)
 
         assert (await self.gate.quota.reserve(run) is None) == fits
         if fits:
             self.open.append((number, run))
             self.holds[number] = Hold(run, self.holds[number].most if is_held else wanted, self.gate.at + HELD)
+            if not is_held:
+                self.add_fruitless(number, 1)
+            if not is_held or number in self.undecided:
+                self.undecided[number] = run
 
-    def fits(self, number: int, budget: Budget, wanted: Cost) -> bool:
+    def add_fruitless(self, number: int, more: int) -> None:
+        """Count a run that has led to no question yet, or no longer."""
+        for holder in (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON):
+            name = _name(holder, _person(number))
+            self.fruitless[name] = self.fruitless.get(name, 0) + more
+
+    def fits(self, number: int, budget: Budget, wanted: Cost, patience: int) -> bool:
         """Say whether a budget has room: for all that is set aside, or for one alone as long as anything is left."""
         more, name = wanted.of(budget.measure), _name(budget.holder, _person(number))
         spent = self.spent.get((name, budget.measure), 0)
+        if budget.measure is Measure.QUESTIONS and self.fruitless.get(name, 0) >= patience * budget.most:
+            return False
         others = [hold.most.of(budget.measure) for other, hold in self.holds.items() if _counts(budget, number, other)]
         return not more or (spent < budget.most and (not sum(others) or spent + sum(others) + more <= budget.most))
 
@@ -74,6 +89,9 @@ class History:
         cost = Cost(questions=self.chance.randint(0, 1), tokens=self.chance.randint(0, run.most.tokens))
         for _ in range(self.chance.randint(1, 2)):
             await self.gate.quota.settle(run, cost)
+        if self.undecided.get(number) is run:
+            del self.undecided[number]
+            self.add_fruitless(number, -int(cost.questions > 0 or cost == Cost()))
         questions = cost.questions if number not in self.counted else 0
         self.counted |= {number} if questions else set()
         for holder in (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.retry import SERVICE
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
-from core.messages import BUDGET_UNCLEAR, NO_PRICES, budget_alert, budget_line
+from core.messages import BUDGET_UNCLEAR, FAILED, NO_PRICES, budget_alert, budget_line
 from core.messages.wording import moment
 from core.model import Budget, BudgetAlert, Cost, Holder, Period, Reservation
 from tests.builders import NOON, question
 from tests.end_to_end.community import ANSWER, Room, Town, half_written
 from tests.fixtures.redis import clean
 from tests.past import let_pass
+from tests.servers.openai import Cut
 
 ALL_DAY = Budget(holder=Holder.COMMUNITY, most=5)
 USED_UP = "This community has reached the limit for today."
@@ -131,6 +134,26 @@ async def test_whoever_reaches_a_limit_hears_it_once_then_by_a_few_signs_and_the
     assert re.search(
         r"You've reached the limit for today\. You can ask again in about .+, on \d+ \w+ at 00:00 UTC", told
     )
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_answers_that_failed_after_they_had_cost_something_are_bounded_too(town: Town) -> None:
+    """Twice as many as may be asked are excused; who goes on hears why, and has asked nothing."""
+    town.retries = replace(SERVICE, waits=(0.001,))
+    for _ in range(20):
+        town.chat.say("A robot", then=Cut())
+    async with town.bot(FOOTNOTE_BUDGETS="person 1 questions day"):
+        for _ in range(2):
+            asked = town.community.ask()
+            await town.sees(asked, FAILED)
+            await town.remembers(asked)
+        before = len(town.chat.received)
+        told = await town.hears(town.community.ask(), "I've tried too often for you without getting to an answer.")
+        left = await town.community.command("me")
+
+    assert re.match(r"Today, I've .+ answer\. You can ask again in about .+, on \d+ \w+ at 00:00 UTC", told)
+    assert "1 of 1 question." in left
+    assert len(town.chat.received) == before
 
 
 @pytest.mark.promise("bounded-asking")

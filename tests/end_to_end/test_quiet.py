@@ -67,6 +67,24 @@ async def test_a_chat_model_judges_what_may_be_a_question_among_people(town: Tow
     assert (town.community.warned(left), town.community.signs()) == (False, [])
 
 
+@pytest.mark.promise("bounded-asking")
+async def test_as_many_messages_among_people_are_judged_as_each_may_ask(town: Town) -> None:
+    """Then the bot stays out, of which nobody hears; whoever speaks to it is answered."""
+    async with town.bot(OPENAI_API_KEY=KEY, FOOTNOTE_BUDGETS="person 1 questions day"):
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.chat.say("no")
+        for text in ("Which robot did you take?", "Which robot did you use?"):
+            await town.remembers(town.community.follow_up(asked, text, by="Bob"))
+        town.community.address(asked, "What is a robot?", by="Bob")
+        await town.sees(asked, ANSWER, times=2)
+
+    judged = [one for one in town.chat.received if one.body["messages"][0]["content"] == INSTRUCTIONS]
+    assert (len(judged), len(town.community.said(asked))) == (1, 2)
+    assert town.community.signs() == []
+
+
 @pytest.mark.promise("quiet-among-people")
 async def test_whoever_is_alone_with_the_bot_need_not_ask(town: Town) -> None:
     """What they tell is for it; their thanks need no answer."""

@@ -15,6 +15,7 @@ from core.model import (
     BudgetAlert,
     Cost,
     Holder,
+    Measure,
     Period,
     Question,
     Reached,
@@ -38,15 +39,17 @@ class Held:
     until: datetime | None = None
     run: str = ""
     counted: int = 0
+    is_open: bool = False
     paid: set[str] = field(default_factory=set[str])
 
 
 @dataclass
 class Counted:
-    """What one holder has spent in one period, and what is set aside."""
+    """What one holder has spent in one period, what is set aside, and the runs that led to no question yet."""
 
     spent: Cost = NOTHING_SPENT
     held: Cost = NOTHING_SPENT
+    fruitless: int = 0
 
 
 @dataclass
@@ -88,6 +91,10 @@ class MemoryQuota:
         hold = self._holds.get(_asked(reservation.question))
         if hold is None or reservation.run in hold.paid:
             return []
+        if hold.is_open and hold.run == reservation.run:
+            hold.is_open = False
+            for counted in hold.counters:
+                counted.fruitless -= int(spent.questions > 0 or spent == NOTHING_SPENT)
         spent = spent.model_copy(update={"questions": min(spent.questions, 1 - hold.counted)})
         hold.counted += spent.questions
         hold.paid.add(reservation.run)
@@ -159,7 +166,7 @@ class MemoryQuota:
 
     def _news(self, reservation: Reservation, ends: Sequence[Reached]) -> Iterator[BudgetAlert]:
         for each in ends:
-            if each.budget.holder is Holder.COMMUNITY and not each.is_passing:
+            if each.budget.holder is Holder.COMMUNITY and not each.is_passing and not each.is_fruitless:
                 yield from self._crossed(each.budget, reservation, 100.0)
 
     def _set_aside(self, reservation: Reservation, hold: Held, most: Cost) -> None:
@@ -170,8 +177,10 @@ class MemoryQuota:
                 window[asked] = self._now()
         hold.counters = [each for period in CALENDAR for each in self._counters(reservation, period)]
         hold.most, hold.run, hold.until = most, reservation.run, self._now() + HELD
+        hold.is_open = True
         for counted in hold.counters:
             counted.held = _sum(counted.held, most)
+            counted.fruitless += 1
 
     def _full(self, reservation: Reservation, asked: str) -> Sequence[Reached]:
         ends = list[Reached]()
@@ -191,6 +200,9 @@ class MemoryQuota:
                 continue
             counted, wanted = self._counter(reservation, budget.holder, budget.period), most.of(budget.measure)
             spent, held = counted.spent.of(budget.measure), counted.held.of(budget.measure)
+            patience = reservation.patience * budget.most
+            if budget.measure is Measure.QUESTIONS and 0 < patience <= counted.fruitless:
+                ends.append(_tired(budget, reservation, is_passing=counted.fruitless - held < patience))
             is_taken = held > 0 and spent + held + wanted > budget.most
             if wanted and spent >= budget.most:
                 ends.append(Reached(budget, budget.period.around(reservation.at)[1]))
@@ -239,6 +251,11 @@ class MemoryQuota:
 
 def _asked(question: Question) -> str:
     return f"{question.message} {question.revision}"
+
+
+def _tired(budget: Budget, reservation: Reservation, *, is_passing: bool) -> Reached:
+    until = reservation.at + SOON if is_passing else budget.period.around(reservation.at)[1]
+    return Reached(budget, until, is_passing=is_passing, is_fruitless=not is_passing)
 
 
 def _sum(one: Cost, other: Cost) -> Cost:

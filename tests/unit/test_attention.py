@@ -194,6 +194,21 @@ async def test_over_a_budget_nothing_is_judged(script: Script) -> None:
     assert (len(model.prompts), desk.surface.refused, desk.surface.reactions) == (before, [], [])
 
 
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.promise("silence-unasked")
+async def test_as_many_messages_are_judged_as_questions_may_be_asked(script: Script) -> None:
+    """Nobody hears of it, and whoever asks the bot all the same is answered."""
+    model = script(*[turn("no", usage=Usage(prompt_tokens=300, completion_tokens=1))] * 2, *ANSWERED)
+    desk = Desk(model, judges=True, budgets=(Budget(holder=Holder.PERSON, most=2),))
+    judged = [await desk.answer(Claim(ASKED.model_copy(update={"revision": number}))) for number in range(4)]
+    told = [*desk.surface.refused, *desk.surface.reactions]
+    asked = await desk.ask(question(id="0"))
+
+    assert [each.status for each in judged] == [Status.REFUSED] * 4
+    assert (len(model.prompts) - len(ANSWERED), told) == (2, [])
+    assert asked.status is Status.ANSWERED
+
+
 def test_a_model_that_says_nothing_is_not_waited_for(script: Script) -> None:
     """Nobody knows that it was asked."""
     model, events = script(turn(Silence())), list[object]()

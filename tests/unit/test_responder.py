@@ -78,14 +78,14 @@ class Desk:
         self.surface = RecordingSurface()
         self.events: list[Event] = []
         agent, visible = Agent(model, shelf := shelf or Shelf(hit()), clock=Clock()), visibility(shelf)
-        conversations, quota = self.store if remembers else None, MemoryQuota(now=lambda: NOON)
+        conversations, self.quota = self.store if remembers else None, MemoryQuota(now=lambda: NOON)
         policies = MemoryPolicies({"test:w": Policy(paused_by=Person(id="mod"))} if paused else {})
         self._responder = Responder(
             agent,
             conversations,
             now=lambda: NOON,
             deliveries=inbox,
-            admission=Admission(visible, policies, quota, MemoryDedup(), now=lambda: NOON, budgets=budgets),
+            admission=Admission(visible, policies, self.quota, MemoryDedup(), now=lambda: NOON, budgets=budgets),
             attention=Attention(agent) if judges else None,
             observer=self.events.append,
         )

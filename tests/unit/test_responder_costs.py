@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
+from core.messages import limit_reached
 from core.model import (
     REPLACED,
     Answer,
@@ -20,11 +22,12 @@ from core.model import (
     Interruption,
     Period,
     Prices,
+    Reached,
     Restarted,
     Usage,
     ended_by,
 )
-from tests.builders import NOON, hit, question, thread
+from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedTurn, Silence, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.dedup import MemoryDedup
@@ -33,6 +36,7 @@ from tests.fakes.quota import MemoryQuota
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
 from tests.fakes.visibility import visibility
+from tests.unit.test_responder import Desk
 
 ONE = Budget(holder=Holder.PERSON, most=100)
 SEARCHED = turn(search("robot"), usage=Usage(prompt_tokens=900, completion_tokens=20))
@@ -143,3 +147,17 @@ async def test_each_search_costs_what_it_costs_whatever_it_brings(script: Script
     assert isinstance(answer, Answer)
     assert (answer.cost, sum(spent, Cost())) == (6.0, Cost(money=6.0))
     assert (await agent.answer(question())).cost == 0.0
+
+
+@pytest.mark.promise("asked-once")
+@pytest.mark.promise("crash-safe")
+async def test_an_answer_that_is_shown_again_counts_the_question_once(script: Script) -> None:
+    """Whoever wrote it may have died before it did; nothing stays set aside for it."""
+    one = Budget(holder=Holder.PERSON, most=1)
+    desk = Desk(script(), budgets=(one,))
+    for _ in range(2):
+        await desk.repeat(turn_of("What is a robot?", id="m1"), attempt=2)
+
+    spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
+    assert spent[Holder.PERSON, Period.DAY] == Cost(questions=1)
+    assert (await desk.ask(question(id="m2"))).text == limit_reached(Reached(one, NOON + timedelta(hours=12)), NOON)

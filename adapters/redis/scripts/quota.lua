@@ -7,7 +7,8 @@
 --     away:<person> ... how somebody who was at a limit was told so
 --
 -- A hold that ended is kept for a while: a question is counted once, and whoever comes late says what it has cost.
-local NUMBERS = 6 -- questions, tokens and millionths of money that were spent, and the same of what is set aside
+local NUMBERS = 7 -- questions, tokens and millionths of money that were spent, the same of what is set aside, and runs
+local RUNS = 7 -- that have cost something and led to no question: a run is one of them until it turns out otherwise
 local MEASURES = 3
 local TOLD = 'told' -- the field of a period with the percents of each measure of which moderators have heard
 
@@ -38,8 +39,9 @@ local function crossed(period, numbers, limits, told, at_least)
   return news
 end
 
--- Adds to what every holder of a hold has spent and has set aside; of a period that is over, nothing is kept.
-local function add(hold, spent, held, limits)
+-- Adds to what every holder of a hold has spent and has set aside, and to the runs that led to no question; of a period
+-- that is over, nothing is kept.
+local function add(hold, spent, held, runs, limits)
   local news = {}
   for _, period in ipairs(hold.periods) do
     local name, holders = unpack(period)
@@ -51,6 +53,7 @@ local function add(hold, spent, held, limits)
         numbers[j] = numbers[j] + spent[j]
         numbers[j + MEASURES] = math.max(numbers[j + MEASURES] + held[j], 0)
       end
+      numbers[RUNS] = math.max(numbers[RUNS] + runs, 0)
       table.insert(changed, holder)
       table.insert(changed, text_of(numbers))
       if i == 1 and limits[name] then
@@ -77,7 +80,7 @@ local function sweep(at)
     local text = redis.call('GET', name)
     local hold = text and cjson.decode(text)
     if hold and hold.is_live then
-      add(hold, {0, 0, 0}, negative(hold.most), {})
+      add(hold, {0, 0, 0}, negative(hold.most), 0, {})
       hold.is_live = false
       redis.call('SET', name, cjson.encode(hold), 'KEEPTTL')
     end
@@ -108,15 +111,22 @@ local function full(windows, found, asked, at)
   return is_known and {} or reached, times_of, is_known
 end
 
+-- Returns why a limit of questions leaves no room for runs that lead to none: it allows `patience` times as many.
+local function tired(limit, patience, numbers)
+  if limit <= 0 or numbers[RUNS] < patience * limit then return nil end
+  return numbers[RUNS] - numbers[1 + MEASURES] < patience * limit and 'held' or 'fruitless'
+end
+
 -- Sets aside the most that a question may cost, within all limits or not at all; only looks unless it `is_meant`.
 --
 -- `windows` are JSON of the holder, the count and the milliseconds of each; `periods` are the name, the milliseconds
 -- that are left for it to be kept, and the holders, the community first, with a limit for each measure or -1. As long
 -- as anything is left and nothing else is under way, a question may be asked, whatever it may cost. It returns the limits
--- that are reached, with numbers that begin with 1: 'window', 'period', or 'held' where only what is set aside for others
--- leaves no room; and the shares of limits that moderators have to hear of. A look sweeps only if something is in its way.
-function script.reserve(asked, run, most, windows, periods, life, kept, is_meant)
-  local at, news, given = now(), {}, {most, windows, periods, life, kept, is_meant}
+-- that are reached, with numbers that begin with 1: 'window', 'period', 'fruitless' for too many runs that led to no
+-- question, or 'held' where only what is set aside for others leaves no room; and the shares of limits that moderators
+-- have to hear of. A look sweeps only if something is in its way.
+function script.reserve(asked, run, most, windows, periods, patience, life, kept, is_meant)
+  local at, news, given = now(), {}, {most, windows, periods, patience, life, kept, is_meant}
   most, windows, periods = cjson.decode(most), cjson.decode(windows), cjson.decode(periods)
   if is_meant then sweep(at) end
   local name, names = PREFIX .. 'hold:' .. asked, {PREFIX .. 'hold:' .. asked}
@@ -146,6 +156,8 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
     local values, changed, is_full = redis.call('HMGET', key, TOLD, unpack(fields)), {}, {}
     for j, holder in ipairs(holders) do
       local numbers, limits = numbers_of(values[j + 1], NUMBERS), holder[2]
+      local why = tired(limits[1], patience, numbers)
+      if why then table.insert(reached, {why, i, j, 1}) end
       for k = 1, MEASURES do
         local limit, used, held = limits[k], numbers[k], numbers[k + MEASURES]
         if limit >= 0 and wanted[k] > 0 then
@@ -159,6 +171,7 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
         end
         numbers[k + MEASURES] = held + wanted[k]
       end
+      numbers[RUNS] = numbers[RUNS] + 1
       table.insert(changed, fields[j])
       table.insert(changed, text_of(numbers))
     end
@@ -183,22 +196,27 @@ function script.reserve(asked, run, most, windows, periods, life, kept, is_meant
     redis.call('HSET', change[1], unpack(change[3]))
     if change[2] then redis.call('PEXPIRE', change[1], change[2]) end
   end
-  hold.most, hold.is_live = wanted, true
+  hold.most, hold.is_live, hold.is_open = wanted, true, true
   set()
   return {{}, news}
 end
 
 -- Counts what a run of a question has cost, once for each run, and gives free what was set aside, unless another run
--- has it by now. `limits` are those of the community by period. Returns shares of them that moderators have to hear of.
+-- has it by now. One that cost nothing, or was a question, however late, is not among those that led to none. `limits`
+-- are those of the community by period. Returns shares of them that moderators have to hear of.
 function script.settle_cost(asked, run, spent, limits)
   local name = PREFIX .. 'hold:' .. asked
   local text = redis.call('GET', name)
   if not text then return {} end
-  local hold, held = cjson.decode(text), {0, 0, 0}
+  local hold, held, runs = cjson.decode(text), {0, 0, 0}, 0
   for _, each in ipairs(hold.paid) do
     if each == run then return {} end
   end
   spent = cjson.decode(spent)
+  if hold.is_open and hold.run == run then
+    hold.is_open = false
+    runs = (spent[1] > 0 or spent[2] + spent[3] == 0) and -1 or 0
+  end
   spent[1] = math.min(spent[1], 1 - hold.counted)
   hold.counted = hold.counted + spent[1]
   table.insert(hold.paid, run)
@@ -207,7 +225,7 @@ function script.settle_cost(asked, run, spent, limits)
     redis.call('ZREM', PREFIX .. 'held', asked)
   end
   redis.call('SET', name, cjson.encode(hold), 'KEEPTTL')
-  return add(hold, spent, held, cjson.decode(limits))
+  return add(hold, spent, held, runs, cjson.decode(limits))
 end
 
 -- Returns what was spent in each of the periods by each of the holders, as JSON lists of their names.
