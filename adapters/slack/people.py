@@ -30,7 +30,7 @@ MOST_PEOPLE = MOST_CHANNELS = 10_000
 MOST_WORKSPACES = 100  # whose people are known
 REACH_KEPT = 60.0  # seconds: whoever shares a channel expects it to hold soon
 LISTED, MOST_PAGES = 500, 20  # people on a page, and pages of a list: no more than Slack gives in a minute
-LONGEST_LOOK = 3.0  # seconds for which a question waits to hear of guests
+LONGEST_LOOK, FIRST_LOOK = 3.0, 6.0  # seconds for which a question waits to hear of guests, and where nothing is known
 UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 
 
@@ -50,11 +50,12 @@ class Profile:
 
 
 class Reach(StrEnum):
-    """Who can read a channel: people of one workspace, of an organization, or of other companies too."""
+    """Who can read a channel: people of one workspace, of an organization, or others too, or nobody knows whether."""
 
     WORKSPACE = "workspace"
     ORGANIZATION = "organization"
     OUTSIDE = "outside"
+    UNKNOWN = "unknown"
 
 
 class People:
@@ -132,8 +133,8 @@ class People:
 
         In direct messages, which the asker alone reads, it is also those *among* the given workspaces of the same
         organization that the asker is in. Strangers are guests, and people of other companies, where they ask or read
-        along or Slack does not show the bot the channel. Raises `PeopleUnavailable` where Slack does not say, or
-        `ShutOut`.
+        along or Slack does not show the bot the channel; whether guests do may be unsure. Raises `PeopleUnavailable`
+        where Slack does not say, or `ShutOut`.
         """
         is_direct = asker.channel.startswith(DIRECT_MESSAGE)
         is_alone = asker.is_alone or is_direct
@@ -153,8 +154,8 @@ class People:
             raise  # the question waits
         except PostingFailed as failure:
             raise PeopleUnavailable(UNKNOWN_ASKER) from failure
-        if reach is Reach.OUTSIDE:
-            return strangers
+        if reach in (Reach.OUTSIDE, Reach.UNKNOWN):
+            return strangers.model_copy(update={"is_unsure": reach is Reach.UNKNOWN})
         is_in = reach is Reach.WORKSPACE and (self._guests_read or workspace.team_id in profile.teams)
         teams = {workspace.team_id} if is_in else set[str]()
         return _readers(organization | teams | elsewhere)
@@ -197,7 +198,7 @@ class People:
     async def _reach(self, workspace: Workspace, channel: str) -> Reach:
         """Return who can read a channel; one that Slack does not show to the bot counts as read by anybody.
 
-        So does one with guests, which are people from outside as well.
+        So does one with guests, which are people from outside as well; where nobody has come to know yet, that is said.
         """
         key = f"{workspace.name} {channel}"
         reach = self._reaches.get(key)
@@ -210,22 +211,23 @@ class People:
         has_guests = reach is not Reach.OUTSIDE and self._guests.get(key)
         if has_guests is None:
             has_guests = await self._has_guests(workspace, channel, key)
-        return Reach.OUTSIDE if has_guests else reach
+        return Reach.UNKNOWN if has_guests is None else Reach.OUTSIDE if has_guests else reach
 
-    async def _has_guests(self, workspace: Workspace, channel: str, key: str) -> bool:
+    async def _has_guests(self, workspace: Workspace, channel: str, key: str) -> bool | None:
         """Look for guests in a channel, and return whether there are any, as far as that is known soon.
 
-        What is not known by then counts as it did before, and at first as none: else members would go without answers
-        wherever Slack is slow.
+        What is not known by then counts as it did before: else members would go without answers wherever Slack is slow.
+        It is None where nothing was known, which the look may be by the time that the question is tried again.
         """
         look = self._looks.get(key)
         if look is None:
             look = self._looks[key] = asyncio.Event()
             self.background.begin(partial(self._look_for_guests, workspace, channel, key))
+        is_known = self._guests.get(key, or_older=True) is not None
         with suppress(TimeoutError):
-            async with asyncio.timeout(LONGEST_LOOK):
+            async with asyncio.timeout(LONGEST_LOOK if is_known else FIRST_LOOK):
                 await look.wait()
-        return bool(self._guests.get(key, or_older=True))
+        return self._guests.get(key, or_older=True)
 
     async def _look_for_guests(self, workspace: Workspace, channel: str, key: str) -> None:
         """Note whether there are guests in a channel; where Slack does not show who is there, there may be some.

@@ -8,7 +8,8 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
+from core.errors import Misconfigured, PeopleUnavailable, RetrievalUnavailable, StoreUnavailable, Unavailable
+from core.messages import UNKNOWN_READERS
 from core.model import Asker, Audience, Awaited, Communities, Readership, SourceRecord, Waiting, WorkspaceRef
 from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
 
@@ -76,12 +77,15 @@ class Visibility:
         """Return what somebody may be answered from, by the communities that are *known* or else looked up.
 
         It takes of the time for searching that a question has whose asker is *waiting*, so that they hear soon where
-        platform or index do not say. Raises `Unavailable`, which is `RetrievalUnavailable` then, or `ShutOut`.
+        platform or index do not say. Raises `Unavailable`, which is `RetrievalUnavailable` then and `PeopleUnavailable`
+        where nobody knows yet whether strangers read along, or `ShutOut`.
         """
         communities, time = known or await self.communities.load(), (waiting or Waiting()).search()
         async with time.take(Awaited.SEARCH):
             readership, records = await self._readership(asker, communities), await self._records()
         is_opened = readership.has_strangers and await self._is_opened(asker)
+        if readership.is_unsure and not is_opened:
+            raise PeopleUnavailable(UNKNOWN_READERS)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
         visible = Visible(
             sources=readable(records, readers, communities.first),

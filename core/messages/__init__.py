@@ -46,6 +46,7 @@ from core.messages.answers import (
     UNAVAILABLE,
     UNHEARD,
     UNKNOWN_ASKER,
+    UNKNOWN_READERS,
     UNREAD,
     UNTITLED,
     UPDATED,

@@ -72,6 +72,7 @@ NO_MEMBER = (
     "Sorry, I only answer members of the communities that I work for, and I can't see that you belong to one of them. "
     "If you do, please ask me there."
 )
+UNKNOWN_READERS = "I couldn't check who reads along here, and I only answer members. Please try again in a moment."
 UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 NOT_INSTALLED = "I'm no longer installed in this workspace."

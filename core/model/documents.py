@@ -133,11 +133,13 @@ class SourceRecord(Value):
 class Readership(Value):
     """Who reads an answer: everybody who does is known to be a member of each of the `communities`.
 
-    `has_strangers` says that guests, or people of other companies, read along, of whom that is not true.
+    `has_strangers` says that guests, or people of other companies, read along, of whom that is not true; it `is_unsure`
+    where they only may, as the platform has not said so yet.
     """
 
     communities: frozenset[WorkspaceRef] = frozenset()
     has_strangers: bool = False
+    is_unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tests.end_to_end.strangers import DiscordStrangers, SlackStrangers, SlackSt
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
 from tests.servers.openai import ChatServer
+from tests.servers.slack.refusals import limit
 
 OPEN = "A robot may be known by all"
 SELECTED = "A robot is a machine."
@@ -158,6 +159,26 @@ async def test_what_a_stranger_has_tried_again_is_decided_anew(region: Region) -
 
     assert town.shelf.asked == []
     assert not was_told(town, OPEN)
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("has_guest", [False, True])
+@pytest.mark.parametrize("region", [SlackStrangers], indirect=True)  # only Slack has guests
+async def test_nobody_is_answered_before_it_is_known_who_reads_along(region: Region, *, has_guest: bool) -> None:
+    """Where Slack lets nobody look at first, the question is tried again, and comes to its own end."""
+    town, slack = region.town, region.strangers
+    assert isinstance(slack, SlackStrangers)
+    shelve(town, opens=False)
+    if has_guest:
+        guest = slack.server.add_member(slack.workspace, "Gus", is_restricted=True)
+        slack.channel.members.add(guest.id)
+    slack.server.faults.add("users.list", limit(60))
+    async with town.bot(FOOTNOTE_COMMUNITIES=slack.allowed()):
+        asked = town.community.ask()
+        await (town.hears(asked, messages.STRANGERS_READ) if has_guest else town.sees(asked, ANSWER))
+
+    assert was_told(town, ANSWER) is not has_guest
+    assert len(slack.server.requests_to("users.list")) == 2
 
 
 @pytest.mark.promise("guests-apart")

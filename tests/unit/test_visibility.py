@@ -346,9 +346,11 @@ async def test_where_nobody_can_say_who_reads_the_question_fails_and_is_tried_ag
     with pytest.raises(StoreUnavailable):
         await library.ask()
     library.communities.fails = False
-    library.membership.fails = True
-    with pytest.raises(PeopleUnavailable):
-        await library.ask()
+    for attribute in ("fails", "is_unsure"):
+        setattr(library.membership, attribute, True)
+        with pytest.raises(PeopleUnavailable):
+            await library.ask()
+        setattr(library.membership, attribute, False)
 
     assert (library.index.read, library.prompts) == (set[str](), [])
 

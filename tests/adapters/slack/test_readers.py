@@ -10,12 +10,13 @@ from typing import Literal
 import pytest
 
 from adapters.slack.api import open_session
-from adapters.slack.people import LISTED, LONGEST_LOOK, MOST_PAGES, REACH_KEPT, People
+from adapters.slack.people import FIRST_LOOK, LISTED, LONGEST_LOOK, MOST_PAGES, REACH_KEPT, People
 from adapters.slack.workspaces import KEPT, OneWorkspace
 from core.errors import PeopleUnavailable
 from core.model import MessageRef, Person, Question, Readership, ThreadRef, WorkspaceRef
 from tests.builders import NOON
 from tests.servers.faults import Hold
+from tests.servers.service import Reply
 from tests.servers.slack import Channel, SlackServer, User, Workspace
 from tests.servers.slack.refusals import limit, refuse
 
@@ -40,6 +41,11 @@ class Company:
     def strangers(self) -> Readership:
         """Say that others than the members of the workspace read along."""
         return self.members(self.workspace.team_id, "E1").model_copy(update={"has_strangers": True})
+
+    @property
+    def unsure(self) -> Readership:
+        """Say that nobody knows whether others read along."""
+        return self.strangers.model_copy(update={"is_unsure": True})
 
     async def readers(
         self,
@@ -226,7 +232,7 @@ async def test_where_slack_does_not_show_who_is_in_a_channel_guests_may_be(compa
 @pytest.mark.promise("guests-apart")
 @pytest.mark.parametrize("method", [LIST, INSIDE])
 async def test_while_slack_does_not_say_what_was_known_counts(company: Company, method: str) -> None:
-    """At first that is nothing, and the next question asks again."""
+    """Where that is nothing, nobody can be sure, and the next question asks again."""
     server, workspace = company.server, company.workspace
     ada, gus = server.add_member(workspace), server.add_member(workspace, "gus", is_restricted=True)
     channel = server.add_channel(workspace)
@@ -238,25 +244,41 @@ async def test_while_slack_does_not_say_what_was_known_counts(company: Company, 
     seen += [await company.readers(ada, channel) for _ in range(2)]
 
     member = company.members(workspace.team_id, "E1")
-    assert seen == [member, company.strangers, company.strangers, member]
+    assert seen == [company.unsure, company.strangers, company.strangers, member]
 
 
 @pytest.mark.promise("guests-apart")
 async def test_a_question_does_not_wait_long_for_a_look_that_takes_long(company: Company) -> None:
-    """It goes on meanwhile, and a later question has what came of it."""
+    """It goes on meanwhile, and the next try has what came of it."""
     server, workspace, release = company.server, company.workspace, asyncio.Event()
     ada = server.add_member(workspace)
     server.add_member(workspace, "gus", is_restricted=True)
     channel = server.add_channel(workspace)
     server.faults.add(LIST, Hold(release))
-    async with asyncio.timeout(LONGEST_LOOK * 2):
+    async with asyncio.timeout(FIRST_LOOK + LONGEST_LOOK):
         first = await company.readers(ada, channel)
     release.set()
     await company.people.background.finish()
 
-    assert first == company.members(workspace.team_id, "E1")
+    assert first == company.unsure
     assert await company.readers(ada, channel) == company.strangers
     assert len(server.requests_to(LIST)) == 1
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("fault", [Reply(503), refuse("internal_error")])
+async def test_while_slack_is_out_of_order_nobody_can_be_sure(company: Company, fault: Reply) -> None:
+    """Whether it answers with an error or in its own words; who asks privately needs no look."""
+    server, workspace = company.server, company.workspace
+    ada = server.add_member(workspace)
+    server.add_member(workspace, "gus", is_restricted=True)
+    channel = server.add_channel(workspace)
+    server.faults.break_(LIST, fault)
+    seen = [await company.readers(ada, channel, to) for to in ("thread", "private")]
+    server.faults.mend()
+
+    assert seen == [company.unsure, company.members(workspace.team_id, "E1")]
+    assert await company.readers(ada, channel) == company.strangers
 
 
 @pytest.mark.promise("guests-apart")
