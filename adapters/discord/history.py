@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discord import ForumChannel, Message, MessageType, Object, StageChannel, TextChannel, Thread, VoiceChannel
 from discord.abc import GuildChannel
-from discord.utils import time_snowflake
+from discord.utils import snowflake_time, time_snowflake
 
 from adapters.chat.background import LATEST
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
@@ -35,6 +36,8 @@ Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
 AT_ONCE = 3  # channels that are read at a time
 PAGE = 100  # messages: as many as Discord gives
 PAGES = 3  # of one channel
+FEW = 20  # messages around a question, among which are those that wait as well
+LONGEST_TURN = timedelta(minutes=10)  # in which a question is answered, with all that were asked just before it
 TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
 
 
@@ -132,8 +135,8 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
     """Return what the bot has answered to a message; None where that may stand further on, or have been deleted.
 
     Answers stand in the thread on a message, if there is one, or where it was said. They are known by their buttons, by
-    what they reply to or, in a thread, by standing right below it. Raises `PostingFailed`, and of these `Gone` where
-    there is something to be answered yet and the message was deleted since it was read.
+    what they reply to or, in a thread, by standing below it when it is its turn. Raises `PostingFailed`, and of these
+    `Gone` where there is something to be answered yet and the message was deleted since it was read.
     """
     found = await _found(client, inbound, opens_threads=opens_threads)
     if found is not None and not found.is_finished:
@@ -174,10 +177,7 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
                 break  # an answer would have a thread
             continue
         said = [one for one in found if one.type is not MessageType.thread_starter_message]
-        first = [*dropwhile(partial(_asks_nothing, client), said)][: place == here.thread != here.channel]
-        answers = _answers(client, said)
-        below = [parts for parts in answers if parts[:1] == first and (begins or not any(map(buttons_of, parts)))]
-        parts = [one for parts in answers if _is_about(inbound, parts, is_first=parts in below) for one in parts]
+        parts = await _about(client, inbound, said, is_thread=place == here.thread != here.channel)
         if parts:
             thread = here.model_copy(update={"thread": place})
             refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
@@ -193,6 +193,40 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
                 return None  # whoever has deleted an answer wants no other
         return FoundAnswer() if len(found) < PAGE else None
     return FoundAnswer()
+
+
+async def _about(
+    client: AutoShardedClient, inbound: Inbound, said: Sequence[Message], *, is_thread: bool
+) -> Sequence[Message]:
+    """Return the answer to a message: the one that says so, or in a thread one that says nothing, where it is its turn.
+
+    One that found nothing bears no sign of its question. What people ask in a thread is answered in turn, so it belongs
+    to the first question above that has no other, unless that was asked long before. Raises `PostingFailed`.
+    """
+    here, answers = inbound.message.thread, _answers(client, said)
+    found = [one for parts in answers if _is_about(inbound, parts) for one in parts]
+    if found or not is_thread:
+        return found
+    first = next(dropwhile(partial(_asks_nothing, client), said), None)
+    signed = [parts for parts in answers if parts[0].reference is not None or any(map(buttons_of, parts))]
+    mute = [parts for parts in answers if parts not in signed]
+    if inbound.message.id == here.thread and answers and answers[0][0] is first and answers[0][0].reference is None:
+        return answers[0]
+    if not mute or (mute[0][0] is not first and _is_late(mute[0], inbound.message.id)):
+        return ()
+    place = client.get_partial_messageable(int(here.thread))
+    around = await said_in(place, FEW, around=Object(int(inbound.message.id)))
+    above = sorted((one for one in around if one.id < int(inbound.message.id)), key=lambda one: one.id, reverse=True)
+    earlier = takewhile(lambda one: one.author != client.user, above)
+    asked = [str(one.id) for one in earlier if not _asks_nothing(client, one) and not _is_late(mute[0], one.id)]
+    refs = [inbound.model_copy(update={"message": MessageRef(thread=here, id=id_)}) for id_ in asked]
+    waiting = [one for one in refs if not any(_is_about(one, parts) for parts in signed)]
+    return next(iter(mute[len(waiting) :]), ())
+
+
+def _is_late(parts: Sequence[Message], asked: str | int) -> bool:
+    """Return whether an answer came so long after a question that it is one to something else."""
+    return parts[0].created_at - snowflake_time(int(asked)) > LONGEST_TURN
 
 
 def _is_current(inbound: Inbound, parts: Sequence[Message]) -> bool:
@@ -225,12 +259,12 @@ def _asks_nothing(client: AutoShardedClient, one: Message) -> bool:
     return one.author != client.user and "?" not in one.content and client.user not in one.mentions
 
 
-def _is_about(inbound: Inbound, parts: Sequence[Message], *, is_first: bool) -> bool:
-    """Return whether an answer is one to a message; what stands right below it is, unless it says otherwise."""
+def _is_about(inbound: Inbound, parts: Sequence[Message]) -> bool:
+    """Return whether an answer says that it is one to a message."""
     for revision in (0, inbound.revision):
         about = {"message": inbound.message, "revision": revision, "author": inbound.author or Person(id="0")}
         question = Question.create(**about, text=UNTITLED, asked_at=inbound.at)
         if any(names_question(one, question) for one in parts):
             return True
     reference = parts[0].reference
-    return is_first if reference is None else str(reference.message_id) == inbound.message.id
+    return reference is not None and str(reference.message_id) == inbound.message.id

@@ -77,6 +77,50 @@ async def test_what_nothing_was_found_about_is_not_answered_again(town: Town) ->
 
 
 @pytest.mark.promise("catches-up")
+async def test_what_nothing_was_found_about_is_no_answer_to_the_next_question(town: Town) -> None:
+    """Somebody has asked two, and only the first was answered, below both: that is known, and the other is not lost."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+    first = town.community.follow_up(asked, "What is the best pizza?")
+    town.community.address(asked, "How does a robot move its arm?")
+    town.chat.pauses_before = b'"A "'  # with which it begins to quote
+    async with town.bot(FOOTNOTE_GRACE_SECONDS="0"):
+        await town.sees(asked, NO_CONTEXT)
+        await town.remembers(first)
+        await wait_until(lambda: len(begun(town)) > 2, what="work on the second")
+    before = town.community.said(asked)
+    go_on(town)
+    await lose(town)
+    async with town.bot():
+        await town.sees(asked, ANSWER, times=2)
+
+    assert town.community.said(asked)[:2] == before
+    assert (len(town.community.said(asked)), begun(town).count(first)) == (3, 1)
+
+
+@pytest.mark.promise("catches-up")
+async def test_two_questions_about_which_nothing_was_found_are_not_answered_again(town: Town) -> None:
+    """Both were asked before the first was answered, so that its answer stands below the second."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+    for _ in range(2):
+        town.community.address(asked, "What is the best pizza?")
+    async with town.bot():
+        await town.sees(asked, NO_CONTEXT, times=2)
+    before, requests = town.community.said(asked), len(town.chat.received)
+    await lose(town)
+    async with town.bot():
+        await town.sees(town.community.ask("What is a robot for?", by="Bob"), ANSWER)
+
+    assert town.community.said(asked) == before
+    assert len(town.chat.received) == requests + 1
+
+
+@pytest.mark.promise("catches-up")
 @pytest.mark.parametrize("room", [room for room in Room if room is not Room.CHANNEL])
 async def test_wherever_it_was_answered_it_is_not_answered_again(town: Town, room: Room) -> None:
     """Also where several people ask in one place."""
