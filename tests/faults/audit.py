@@ -37,6 +37,7 @@ class Kind(Enum):
     REMOVED = "posted and removed again"
     REMEMBERED = "not remembered once"
     GIVEN = "given to the model too often"
+    COUNTED = "counted or set aside wrongly"
     LEAKED = "readable in a file"
 
 
@@ -112,7 +113,8 @@ class Behind:
 
     It is `given` once more from the beginning where somebody has it tried again, and only the most counts. `losses` are
     how often the store lost what it knew of it, and `begun` how often before it was over: then nobody knows any more
-    how often it was given. Where `memory` is not empty, so many turns may be remembered.
+    how often it was given. Where `memory` is not empty, so many turns may be remembered. It is `counted` as so many
+    questions, None where nobody can know, which may be more where it `was_changed`, and something may be `held` for it.
     """
 
     ending: Ending
@@ -121,6 +123,9 @@ class Behind:
     losses: int = 0
     memory: frozenset[int] = frozenset()
     begun: int = 0
+    counted: int | None = None
+    was_changed: bool = False
+    is_held: bool = False
 
 
 def endings(scene: Scene) -> Mapping[int, Ending]:
@@ -201,6 +206,18 @@ def wrongs_behind(number: int, behind: Behind) -> Iterator[Wrong]:
     }
     if behind.turns not in (behind.memory or allowed[behind.ending]):
         yield Wrong(Kind.REMEMBERED, f"q{number}, which is {behind.ending.value}, {behind.turns} times")
+    yield from _wrong_count(number, behind)
+
+
+def _wrong_count(number: int, behind: Behind) -> Iterator[Wrong]:
+    """Look at what a question is counted as: once if it was answered, and not if that went wrong."""
+    is_certain = not behind.losses and not behind.was_changed
+    wanted = {Ending.ANSWERED: {1}, Ending.EXCUSED: {0}}.get(behind.ending) if is_certain else None
+    most = {0, 1, 2} if behind.was_changed else {0, 1}
+    if behind.counted is not None and behind.counted not in (wanted or most):
+        yield Wrong(Kind.COUNTED, f"q{number}, which is {behind.ending.value}, {behind.counted} times")
+    if behind.is_held and is_certain and behind.ending in (Ending.ANSWERED, Ending.EXCUSED, Ending.STOPPED):
+        yield Wrong(Kind.COUNTED, f"q{number}, which is {behind.ending.value}, and for which something is set aside")
 
 
 def _wrong_beginning(number: int, ending: Ending, shown: Sequence[Shown]) -> Iterator[Wrong]:

@@ -23,6 +23,7 @@ NAMED = (
     "given to the model too often",
     "posted and removed again",
     "not remembered once",
+    "counted or set aside wrongly",
     "readable in a file",
 )
 SLOWEST = LEASE + 5.0  # seconds for 99 of 100 to recover

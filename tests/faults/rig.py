@@ -27,12 +27,14 @@ from tests.faults.model import SHORT, NumberingModel, words
 from tests.faults.points import LISTENING, Order
 from tests.faults.record import MOST_HITS, Deeds, Record
 from tests.faults.slack import OnSlack
+from tests.faults.spending import Spending, spending_of, wrongs_of
 from tests.faults.store import FSYNCS, Store, attempts, open_store, turns_of, unsettled
 from tests.servers.cohere import CohereServer
 from tests.servers.qdrant import QdrantServer
 
 LEASE: Final = 2.0  # seconds
 QUESTION = "What does the robot"
+BUDGETS = ", ".join(f"{holder} 1000000 questions day" for holder in ("person", "channel", "community"))  # all count
 SECRET = "a secret that is long enough for a test"
 LISTENERS = ("discord", "slack")
 WORKERS = ("worker-1", "worker-2")
@@ -239,7 +241,7 @@ class Rig:
 
     async def wrongs(self) -> list[Wrong]:
         """Give all that is wrong anywhere."""
-        turns = await turns_of(self.store, Seal([SECRET]))
+        turns, spending = await turns_of(self.store, Seal([SECRET])), await spending_of(self.store)
         scenes = self.scenes().values()
         ended = {number: ending for scene in scenes for number, ending in endings(scene).items()}
         told = {
@@ -248,17 +250,22 @@ class Rig:
         hidden = [
             ("behind", wrong)
             for number in ended
-            for wrong in wrongs_behind(number, self._behind(number, ended[number], turns[told[number]]))
+            for wrong in wrongs_behind(number, self._behind(number, ended[number], turns[told[number]], spending))
         ]
+        hidden += [("budgets", wrong) for wrong in wrongs_of(spending)]
         found = [(at, wrong) for at, scene in self.scenes().items() for wrong in wrongs(scene)]
         ignored = [n for n in self.ended(Ending.UNHEARD) if not self.attention.lapsed(n)]
         found += [("commands", Wrong(Kind.LOST, f"q{number} was not heard, and should be")) for number in ignored]
         strays = [(each.name, Wrong(Kind.STRAY, text[:80])) for each in self.communities for text in each.strays()]
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
 
-    def _behind(self, number: int, ending: Ending, turns: int) -> Behind:
-        losses, begun = self.losses(number), self.losses(number, is_open=True)
-        return Behind(ending, self.model.given(number), turns, losses, self._memory(number, losses), begun)
+    def _behind(self, number: int, ending: Ending, turns: int, spending: Spending) -> Behind:
+        losses, begun, deeds = self.losses(number), self.losses(number, is_open=True), self.deeds
+        message = self.on(self.asked[number].platform).message_of(self.asked[number])
+        message, changed = message if number not in deeds.private else "", {*deeds.former, *deeds.withdrawn}
+        known = Behind(ending, self.model.given(number), turns, losses, self._memory(number, losses), begun)
+        counted, is_held = (spending.counted(message), spending.is_held(message)) if message else (None, False)
+        return replace(known, counted=counted, is_held=is_held, was_changed=number in changed)
 
     def losses(self, number: int, *, is_open: bool = False) -> int:
         """Give how often the store lost what it knew of a question, or only while that was *open*."""
@@ -345,7 +352,7 @@ async def rig(
             "FOOTNOTE_SECRET_KEY": SECRET,
             "FOOTNOTE_LEASE_SECONDS": f"{LEASE:g}",
             "FOOTNOTE_QUESTIONS_PER_MINUTE": "1000",
-            "FOOTNOTE_BUDGETS": "off",
+            "FOOTNOTE_BUDGETS": BUDGETS,
             "FOOTNOTE_ANSWERS_AT_ONCE": "8",
             "OPENAI_API_KEY": model.key,
             "OPENAI_BASE_URL": model.base_url,

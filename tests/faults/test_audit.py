@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from adapters.redis.connection import connect
+from adapters.redis.quota import RedisQuota
 from core.community.admission import WaitEstimate
 from core.messages import FAILED, LEXICAL_ONLY, STOPPED
+from core.model import Budget, Cost, Holder, Reservation
+from tests.builders import NOON, question
 from tests.faults.audit import Behind, Ending, Kind, Scene, Shown, endings, wrongs, wrongs_behind
 from tests.faults.model import word, words
 from tests.faults.scan import leaks
+from tests.faults.spending import Hold, Spending, spending_of, wrongs_of
+from tests.faults.store import Lone
+from tests.servers.valkey import alone
 
 WHOLE = Shown(" ".join(words(1)), is_whole=True)
 NEXT = Shown(" ".join(words(2)), is_whole=True)
@@ -106,11 +113,21 @@ GOOD_BEHIND = (
     Behind(Ending.GONE, turns=0),
     Behind(Ending.WITHDRAWN, turns=0),
     Behind(Ending.ANSWERED, turns=0, memory=frozenset({0})),
+    Behind(Ending.ANSWERED, counted=1),
+    Behind(Ending.ANSWERED, losses=1, counted=0, is_held=True),
+    Behind(Ending.EXCUSED, turns=0, counted=0),
+    Behind(Ending.ANSWERED, was_changed=True, counted=2, is_held=True),
 )
 BAD_BEHIND = (
     (Behind(Ending.ANSWERED, given=4), Kind.GIVEN),
     (Behind(Ending.ANSWERED, given=4, losses=1), Kind.GIVEN),
     (Behind(Ending.ANSWERED, turns=0), Kind.REMEMBERED),
+    (Behind(Ending.ANSWERED, counted=0), Kind.COUNTED),
+    (Behind(Ending.ANSWERED, counted=2), Kind.COUNTED),
+    (Behind(Ending.ANSWERED, losses=1, counted=2), Kind.COUNTED),
+    (Behind(Ending.ANSWERED, was_changed=True, counted=3), Kind.COUNTED),
+    (Behind(Ending.EXCUSED, turns=0, counted=1), Kind.COUNTED),
+    (Behind(Ending.ANSWERED, counted=1, is_held=True), Kind.COUNTED),
     (Behind(Ending.ANSWERED, turns=2), Kind.REMEMBERED),
     (Behind(Ending.ANSWERED, turns=2, losses=1), Kind.REMEMBERED),
     (Behind(Ending.EXCUSED, turns=1), Kind.REMEMBERED),
@@ -129,6 +146,47 @@ def test_what_is_remembered_once_is_called_right(behind: Behind) -> None:
 def test_what_nobody_sees_is_called_wrong_too(behind: Behind, kind: Kind) -> None:
     """The model's work, and the memory."""
     assert [wrong.kind for wrong in wrongs_behind(1, behind)] == [kind]
+
+
+HELD, FREE = (("c", "day", "person"), ("c", "day", "community")), (0, 0, 0)
+ASKED = Hold("1", counted=1, holders=HELD)
+NUMBERS = dict.fromkeys(HELD, (1, 300, 0, *FREE, 0))
+
+
+def test_what_is_counted_of_each_has_to_be_what_the_questions_count_as() -> None:
+    """And what is set aside, what is set aside for those; of tokens nobody else knows."""
+    begun = Hold("2", most=(1, 500, 0), holders=HELD[1:])
+    both = NUMBERS | {HELD[1]: (1, 300, 0, 1, 500, 0, 1)}
+
+    assert list(wrongs_of(Spending([ASKED], NUMBERS))) == []
+    assert list(wrongs_of(Spending([ASKED, begun], both))) == []
+    for wrong in (
+        Spending([ASKED, begun], NUMBERS),
+        Spending([ASKED], both),
+        Spending([], {HELD[0]: NUMBERS[HELD[0]]}),
+    ):
+        assert [each.kind for each in wrongs_of(wrong)] == [Kind.COUNTED]
+
+
+async def test_the_count_is_read_as_the_bot_has_stored_it(tmp_path: Path) -> None:
+    """Of what was answered, and of what somebody is at."""
+    budgets = tuple(Budget(holder=holder, most=9) for holder in (Holder.PERSON, Holder.CHANNEL, Holder.COMMUNITY))
+    asked = [question(id=name, revision=number) for number, name in enumerate("ab")]
+    with alone(tmp_path) as node:
+        async with connect(f"redis://127.0.0.1:{node.port}/0") as client:
+            quota = RedisQuota(client, pseudonym=lambda name: name[::-1])
+            runs = [
+                Reservation(question=each, run="1", most=Cost(questions=1, tokens=50), budgets=budgets, at=NOON)
+                for each in asked
+            ]
+            assert [await quota.reserve(run) for run in runs] == [None, None]
+            await quota.settle(runs[0], Cost(questions=1, tokens=20))
+        spending = await spending_of(Lone(node))
+
+    assert [spending.counted(each.message.id) for each in asked] == [1, 0]
+    assert [spending.is_held(each.message.id) for each in asked] == [False, True]
+    assert len(spending.spent or {}) == 4  # each of the day, and the community in its month
+    assert list(wrongs_of(spending)) == []
 
 
 def test_the_scan_finds_what_can_be_read_and_not_what_is_sealed(tmp_path: Path) -> None:
