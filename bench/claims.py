@@ -53,7 +53,7 @@ class Case:
     def made(cls, row: Mapping[str, Any]) -> Case:
         """Read its passages from the corpus."""
         root = need(CORPORA[row["corpus"]].partition("/")[0]) / CORPORA[row["corpus"]].partition("/")[2]
-        texts = [(root / each["page"]).read_text()[each["start"] : each["end"]] for each in row["passages"]]
+        texts = [cut(root / each["page"], each["start"], each["end"]) for each in row["passages"]]
         return cls(row["corpus"], row["question"], [each["page"] for each in row["passages"]], texts, row["answer"])
 
     def evidence(self, passages: Sequence[str] = ()) -> Evidence:
@@ -70,6 +70,11 @@ class Case:
                 said = _MARK.sub("", each).strip()
                 if (numbers := [int(one) for one in _MARK.findall(each)]) and Statement(said).is_checkable:
                     yield said, numbers
+
+
+def cut(path: Path, start: int, end: int) -> str:
+    """Return a part of a page, whose places count both characters at the ends of lines where there are two."""
+    return path.read_bytes().decode()[start:end].replace("\r\n", "\n")
 
 
 @dataclass
@@ -91,8 +96,7 @@ class Count:
 
 def changed(sentence: str, chance: random.Random) -> Iterator[tuple[str, str]]:
     """Yield what rules make of a sentence, by the name of the rule."""
-    if numbers := list(_NUMBER.finditer(sentence)):
-        one = chance.choice(numbers)
+    for one in _NUMBER.finditer(sentence):
         other = str(int(float(one[0])) + chance.choice((1, 2, 3, 7)))
         if "." in one[0]:
             other = one[0][:-1] + str((int(one[0][-1]) + chance.choice((1, 2, 3))) % 10)
@@ -117,12 +121,14 @@ def judged(cases: Sequence[Case]) -> list[Row]:
         _judge_broken(case, count, chance)
         for where, texts in strangers(case, cases).items():
             _judge_strange(case, count, where, [chance.choice(texts) for _ in case.passages])
+    far = count.of["far"]
     return [
         shown("right answers", len(cases)),
         at_most("right marks that move or go", count.share("moved"), 5, " %"),
         at_most("right answers with a warning", count.share("warned"), 5, " %"),
         at_most("right answers that are refused", count.share("refused"), 0, " %"),
         at_least("marks on another passage of the answer that move or go", count.share("the same answer"), 90, " %"),
+        *([shown(f"the same, of {far} where that is of another page", count.share("far"), " %")] if far else []),
         at_least("marks over passages of another page that go", count.share("another page"), 90, " %"),
         at_least("marks over passages of another corpus that go", count.share("another corpus"), 90, " %"),
         shown("answers over passages of another page that are refused", count.share("refused, another page"), " %"),
@@ -158,9 +164,11 @@ def _judge_right(case: Case, count: Count) -> None:
 def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
     evidence, known = case.evidence(), range(1, len(case.passages) + 1)
     for said, numbers in case.claims():
-        if rest := [one for one in known if one not in numbers]:
-            place = evidence.place(said, chance.choice(rest), known)
-            count.add("the same answer", is_so=place is None or place in numbers)
+        right = {case.pages[one - 1] for one in numbers}
+        for one in (each for each in known if each not in numbers):
+            place = evidence.place(said, one, known)
+            for what in ["the same answer", *(["far"] if case.pages[one - 1] not in right else [])]:
+                count.add(what, is_so=place is None or place in numbers)
         for rule, other in changed(said, chance):
             count.add(rule, is_so=evidence.place(other, numbers[0], known) is None)
 
