@@ -7,17 +7,19 @@ negation, or from one about a neighbour in the same words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, repeat
 from typing import NamedTuple
 
 from core.documents.excerpt import read_words, sentences, stems
 
-KEPT, SAFE, AHEAD = 0.25, 0.4, 0.3  # shares of a sentence's words that let a mark stay, or move to where more stand
+KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
+CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
+NEAR = 0.4  # of the share that the best part of a passage has, which another needs for its small numbers to count
+SMALL = 2  # characters: such a number stands in most passages, of something else
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
-LONG = 8  # letters, from which on a word weighs no more
+LONG = 7  # letters, behind which words are no longer told apart
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
 LOOKED_BACK = 600  # characters before a mark in which its sentence begins
 NOTE = "\ufffc"  # what stands for a footnote in a visible text
@@ -31,23 +33,15 @@ _CODE = re.compile(  # names that are written in one way only
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
 _MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
 _WORD = re.compile(r"\S+")
+_RUNNING = re.compile(r"\b(?:[^\W\d_]++[ ,'’]++){7}[^\W\d_]++|[^\W\d_A-Za-z\u00c0-\u024f]{4,}")  # but for Latin letters
 _NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)*")
-_UNITS = {
-    "%": "%", "percent": "%", "ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min",
-    "minute": "min", "h": "h", "hour": "h", "day": "day", "week": "week", "month": "month", "year": "year", "hz": "hz",
-    "hertz": "hz", "khz": "khz", "mhz": "mhz", "ghz": "ghz", "b": "b", "byte": "b", "kb": "kb", "mb": "mb", "gb": "gb",
-    "tb": "tb", "mm": "mm", "cm": "cm", "m": "m", "meter": "m", "metre": "m", "km": "km", "g": "g", "kg": "kg",
-    "v": "v", "volt": "v", "a": "a", "w": "w", "watt": "w", "kw": "kw", "n": "n", "nm": "nm", "fps": "fps",
-    "rpm": "rpm", "°": "°", "degree": "°", "°c": "°c", "rad": "rad", "radian": "rad", "dollar": "$", "euro": "€",
-}  # fmt: skip
-_WORDS = {
-    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
-}  # fmt: skip
-_GREEK = {
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "λ": "lambda", "μ": "mu",
-    "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "ψ": "psi", "ω": "omega",
-}  # fmt: skip
+_ALIKE = """% percent,ms millisecond,s sec second,min minute,h hour,day,week,month,year,hz hertz,khz,mhz,ghz,b byte,kb,
+mb,gb,tb,mm,cm,m meter metre,km,g,kg,v volt,a,w watt,kw,n,nm,fps,rpm,° degree,°c,rad radian,$ dollar,€ euro"""
+_UNITS = {name: names.split()[0] for names in _ALIKE.split(",") for name in names.split()}
+_NUMERALS = "one two three four five six seven eight nine ten eleven twelve"
+_WORDS = {numeral: str(number) for number, numeral in enumerate(_NUMERALS.split(), 1)}
+_LETTERS = "alpha beta gamma delta epsilon theta lambda mu pi rho sigma tau phi psi omega"
+_GREEK = dict(zip("αβγδεθλμπρστφψω", _LETTERS.split(), strict=True))
 _LOOSE = str.maketrans({**_GREEK, **dict.fromkeys("_\\{}^$*`", "")})
 _WORD_NUMBER = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))")
@@ -60,27 +54,36 @@ class Statement:
     text: str
     words: frozenset[str] = field(init=False)  # those that carry meaning, without their endings
     is_english: bool = field(init=False)  # whether its words can be compared
+    is_mute: bool = False  # whether it is of code and short items, of which nobody can say whether they are English
 
     def __post_init__(self) -> None:
         words, self.is_english = read_words(self.text)
-        self.words = frozenset(words)
+        self.words = frozenset(word[:LONG] for word in words)
+        if not self.is_english:
+            running = " ".join(_RUNNING.findall(self.text))
+            self.is_mute, self.is_english = not running, bool(running) and read_words(running)[1]
 
     @cached_property
-    def numbers(self) -> frozenset[tuple[str, str]]:
-        """Numbers in digits, each with its unit, or with none."""
+    def parts(self) -> list[tuple[str, Collection[str]]]:
+        """Its sentences, items, rows and lines of code, each with its words."""
+        return [(part, tuple({word[:LONG] for word in stems(part)})) for part in sentences(self.text)]
+
+    @cached_property
+    def numbers(self) -> list[tuple[str, str]]:
+        """Numbers in digits, each with its unit, or with none, as often as they are written."""
         if not any(map(_DIGITS.search, self._signed)):
-            return frozenset()
-        found = _NUMBER.findall(_WORD.sub(lambda word: _without_code(word[0]), self.text))
-        return frozenset((_plain(number), _unit(unit)) for number, unit in found)
+            return []
+        text = _WORD.sub(lambda word: _CODE.sub(" ", word[0]) if _SIGN_OF_CODE.search(word[0]) else word[0], self.text)
+        return [(_plain(number), _unit(unit)) for number, unit in _NUMBER.findall(text)]
 
     @cached_property
-    def units(self) -> Mapping[str, set[str]]:
+    def units(self) -> Mapping[str, list[str]]:
         """The units that each number is written with, also one that is a word."""
-        units = {_WORDS[word.casefold()]: {""} for word in _WORD_NUMBER.findall(self.text)}
-        for number, unit in self.numbers:
-            units.setdefault(number, set()).add(unit)
+        units = dict[str, list[str]]()
+        for number, unit in self.numbers + [(_WORDS[word.casefold()], "") for word in _WORD_NUMBER.findall(self.text)]:
+            units.setdefault(number, []).append(unit)
         for number in map(_plain, _DIGITS.findall(self.text)):  # in code, or behind a letter
-            units.setdefault(number, {""})
+            units.setdefault(number, [""])
         return units
 
     @cached_property
@@ -96,7 +99,7 @@ class Statement:
     @cached_property
     def names(self) -> frozenset[str]:
         """Words that begin with a capital within a sentence, which an English text has for names only."""
-        return frozenset(word for name in _NAME.findall(self.text) for word in stems(name))
+        return frozenset(word[:LONG] for name in _NAME.findall(self.text) for word in stems(name))
 
     @cached_property
     def _signed(self) -> list[str]:
@@ -112,14 +115,12 @@ class Statement:
 class Support(NamedTuple):
     """How much of a statement a passage holds: the share of its words, and whether all is there that has to be.
 
-    Without a *comparison* of words the share is whole, as nobody can know; it *is sure* that more passages would lower
-    no share.
+    Without a *comparison* of words the share is whole, as nobody can know.
     """
 
     share: float
     is_exact: bool
     is_compared: bool = True
-    is_sure: bool = True
 
 
 @dataclass
@@ -132,9 +133,9 @@ class Evidence:
     said: str = ""
     judged: Mapping[str, bool] = field(default_factory=dict[str, bool])  # sentences of which a second model has spoken
     _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
+    _all: list[Statement] = field(default_factory=list[Statement])
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
-    _shares: dict[str, float] = field(default_factory=dict[str, float])  # of claims, which passages are known to hold
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
     def __bool__(self) -> bool:
@@ -145,16 +146,16 @@ class Evidence:
         known, passage = self._passages.setdefault(number, []), _passage(text)
         if passage not in known:
             known.append(passage)
+            self._all.append(passage)
             self._placed.clear()
 
     def claim(self, sentence: str) -> Statement:
         """Return a sentence as what it says, which is read once, also where a mark stands before its full stop."""
         bare = sentence.removesuffix(".").rstrip()
         text = sentence if bare.endswith("?") else bare
-        claim = self._claims.get(text)
-        if claim is None:
-            claim = self._claims[text] = Statement(text)
-        return claim
+        if text not in self._claims:
+            self._claims[text] = Statement(text)
+        return self._claims[text]
 
     def claim_before(self, text: str) -> str:
         """Return the sentence at the end of a visible text, which is looked for once for all marks that stand there."""
@@ -165,33 +166,35 @@ class Evidence:
 
     def support(self, claim: Statement, number: int) -> Support:
         """Return how far a passage supports a claim."""
-        found = _support(claim, self._passages.get(number, ()))
-        if found.is_exact and found.is_sure:
-            self._shares[claim.text] = max(found.share, self._shares.get(claim.text, 0.0))
-        return found
+        passages = self._passages.get(number, ())
+        found = self._support(claim, passages)
+        if not found.is_compared:
+            return found
+        parts = [
+            (sum(map(len, claim.words.intersection(words))), part) for each in passages for part, words in each.parts
+        ]
+        most = max((letters for letters, _ in parts), default=0)
+        small = [each for each in claim.numbers if len(each[0]) <= SMALL]
+        near = [Statement(part) for letters, part in parts if small and found.is_exact and letters >= NEAR * most]
+        is_exact = found.is_exact and all(any(_has(part, claim, *each) for part in near) for each in small)
+        return Support((found.share + most / (sum(map(len, claim.words)) or 1)) / 2, is_exact)
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
-        """Return the passage that supports a claim best."""
+        """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
         found = ((each, self.support(claim, each)) for each in among if each in self._passages)
-        return max(found, key=lambda each: (each[1].is_exact, each[1].share), default=(0, Support(0.0, is_exact=False)))
+        none = 0, Support(0.0, is_exact=False)
+        return max(found, key=lambda each: (each[1].is_exact, each[1].is_compared, each[1].share), default=none)
 
     def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
         """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""
         key = sentence, number
         if key not in self._placed:
-            self._placed[key] = self._place(self.claim(sentence), number, among)
+            claim, self._placed[key] = self.claim(sentence), number
+            if number in self._passages and claim.is_checkable:
+                named, (other, best) = self.support(claim, number), self.best(claim, among)
+                if not (named.is_exact and named.share >= max(KEPT, CLOSE * best.share)):
+                    self._placed[key] = other if best.is_exact and best.share >= SAFE else None
         return self._placed[key]
-
-    def _place(self, claim: Statement, number: int, among: Collection[int]) -> int | None:
-        if number not in self._passages or not claim.is_checkable:
-            return number
-        named = self.support(claim, number)
-        if named.is_exact and named.share >= SAFE:
-            return number
-        other, best = self.best(claim, among)
-        if best.is_exact and best.share >= SAFE and (not named.is_exact or best.share - named.share >= AHEAD):
-            return other
-        return number if named.is_exact and named.share >= KEPT else None
 
     def held(self, claim: Statement, *, enough: float) -> float:
         """Return the share of a claim that the passages hold together, with what was said unless that is *enough*.
@@ -200,63 +203,45 @@ class Evidence:
         a second model says of the words counts for more than they do.
         """
         if claim.text in self.judged:
-            is_exact = self.judged[claim.text] and _support(claim, (*self._all(), self.claim(self.said))).is_exact
-            return float(is_exact)
-        if (share := self._shares.get(claim.text, 0.0)) >= enough:
-            return share
-        passages = tuple(self._all())
-        found = _support(claim, passages)
-        if not (found.is_exact and found.is_sure and found.share >= enough):
-            found = _support(claim, (*passages, self.claim(self.said)))
+            return float(self.judged[claim.text] and self._support(claim, (*self._all, self.claim(self.said))).is_exact)
+        found = self._support(claim, self._all)
+        if not (found.is_exact and found.share >= enough):
+            found = self._support(claim, (*self._all, self.claim(self.said)))
         return found.share if found.is_exact else 0.0
+
+    def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
+        is_exact = all(any(_has(each, claim, *number) for each in known) for number in claim.numbers)
+        is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
+        is_english = claim.is_english and any(each.is_english for each in self._all)
+        if not (is_english and any(each.is_english or each.is_mute for each in known)):
+            return Support(1.0, is_exact, is_compared=False)
+        found = frozenset[str]().union(*(claim.words & each.words for each in known))
+        share = sum(map(len, found)) / (sum(map(len, claim.words)) or 1)  # long words tell more than short ones
+        return Support(share, is_exact and claim.names <= found)
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
         said = self.claim(text)
-        return said.is_checkable and said.is_english and any(each.is_english for each in self._all())
+        return said.is_checkable and said.is_english and any(each.is_english for each in self._all)
 
     @property
     def texts(self) -> list[str]:
         """The texts of the passages."""
-        return [each.text for each in self._all()]
+        return [each.text for each in self._all]
 
     def quotes(self, text: str) -> bool:
         """Return whether a passage has these words."""
-        return any(text in each.text for each in self._all())
-
-    def _all(self) -> Iterator[Statement]:
-        return chain.from_iterable(self._passages.values())
+        return any(text in each.text for each in self._all)
 
 
-@lru_cache(1 << 9)  # the questions of a day find many of the same passages
-def _passage(text: str) -> Statement:
-    return Statement(text)
+_passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
 
 
-def _support(claim: Statement, passages: Iterable[Statement]) -> Support:
-    known = tuple(passages)
-    is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
-    is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
-    if not (claim.is_english and any(each.is_english for each in known)):
-        return Support(1.0, is_exact, is_compared=False, is_sure=not claim.is_english)
-    found = frozenset[str]().union(*(claim.words & each.words for each in known))
-    is_exact = is_exact and claim.names <= found
-    share = 1.0 if found and found == claim.words else _weight(found) / (_weight(claim.words) or 1)
-    return Support(share, is_exact)
-
-
-def _has(passage: Statement, number: str, unit: str) -> bool:
-    """Return whether a passage has a number with that unit, as far as it has any where it stands, as in a table."""
+def _has(passage: Statement, claim: Statement, number: str, unit: str) -> bool:
+    """Return whether a passage has a number as often as a claim, with that unit as far as it has any."""
     units = passage.units.get(number, ())
-    return bool(units) and (not unit or unit in units or "" in units)
-
-
-def _weight(words: Iterable[str]) -> int:
-    return sum(map(min, map(len, words), repeat(LONG)))
-
-
-def _without_code(word: str) -> str:
-    return _CODE.sub(" ", word) if _SIGN_OF_CODE.search(word) else word
+    times = sum(number == each for each, _ in claim.numbers)
+    return len(units) >= times and (not unit or unit in units or "" in units)
 
 
 def _squeezed(text: str) -> str:

@@ -20,6 +20,13 @@ from tests.unit.conftest import Script
 ARM = "The robot arm lifts up to 5 kg and moves with a speed of 0.40 m/s. Call `lift_arm()` from arm_driver.py."
 EYE = "The camera of the robot takes 30 pictures in a second, and the operator Kelvin looks at them in the evening."
 BOTH = (1, 2)
+SHELF = (
+    "The robot arm lifts crates in the hall with a gripper, which the people in it look at.",
+    "The robot arm lifts boxes gently with a soft gripper of rubber.",
+    "The soft gripper opens by 8 cm.\n\nThis happens in the other hall too.\n\nUp to 12 of the guests may watch it.",
+    "The spokes of a wheel are 12 to 15 cm long, and they are controlled by a man with a tool of copper.",
+    "### Install\n\n```bash\nsudo apt install docker\nsystemctl start docker\nsystemctl status daemon\n```",
+)
 
 
 @pytest.fixture(name="evidence")
@@ -53,6 +60,47 @@ def test_a_mark_names_the_passage_that_holds_its_sentence(
 ) -> None:
     """It moves there, or goes; of what is too short, or in another language, words say nothing."""
     assert evidence.place(sentence, named, BOTH) == place
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "place"),
+    [
+        ("With its soft gripper of rubber the robot arm lifts boxes gently.", 1, 2),
+        ("The robot arm lifts crates in the hall.", 1, 1),
+        ("Controllers of the wheels are made of copper.", 4, 4),
+        ("The soft gripper opens by 8 cm.", 3, 3),
+        ("The soft gripper opens by 12 cm.", 3, None),
+        ("The spokes of the wheel are between 12 and 15 cm long.", 4, 4),
+        ("The spokes of the wheel are between 12 and 12 cm long.", 4, None),
+        ("You start the daemon of docker with systemctl.", 5, 5),
+        ("You plant the tomatoes in April with a small shovel.", 5, None),
+        ("You start the daemon of docker on a Contoso with systemctl.", 5, None),
+    ],
+)
+def test_a_mark_stays_only_where_most_of_its_sentence_is(sentence: str, named: int, place: int | None) -> None:
+    """A passage beside it has some of the words too, and a small number somewhere; commands have words like prose."""
+    evidence = Evidence()
+    for number, text in enumerate(SHELF, 1):
+        evidence.add(number, text)
+
+    assert evidence.place(sentence, named, range(1, 6)) == place
+
+
+GERMAN = "Der Arm des Roboters hebt höchstens fünf Kilogramm und fährt danach langsam zurück in seine Ruhelage."
+
+
+@pytest.mark.parametrize("foreign", [GERMAN, "机器人的手臂最多可以举起五公斤的重量,然后慢慢地回到原来的位置。"])
+def test_words_of_two_languages_are_not_compared(evidence: Evidence, foreign: str) -> None:
+    """Neither beside passages in the language of the answer, nor where there are no others."""
+    evidence.add(3, foreign)
+    only = Evidence(said="How much can the arm of the robot lift?")
+    only.add(1, foreign)
+    only.add(2, "```bash\nsudo apt install docker\n```")
+
+    assert evidence.place("It can take heavy things and then returns.", 3, (1, 2, 3)) == 3
+    assert evidence.place("What the camera shows is seen in the evening by a person in the city.", 2, (1, 2, 3)) == 2
+    assert only.place("It can take heavy things and then returns.", 2, (1, 2)) == 2
+    assert only.held(Statement("It can take heavy things and then returns."), enough=0.5) == 1
 
 
 def test_what_was_asked_is_no_claim_of_the_model(evidence: Evidence) -> None:

@@ -119,6 +119,7 @@ def _evidence(text: str) -> Evidence:
     return evidence
 
 
+CLAIM = Statement("The robot R2 lifts 5 kg with `lift_arm()`.")
 EVIDENCE = _evidence("The robot R2 lifts 5 kg.")
 READERS: Mapping[str, Callable[[str], Any]] = {
     "an answer": lambda text: MARKDOWN.write(read(text, make_sources())),
@@ -134,7 +135,8 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "a question among people": lambda text: (_is_asked(text), _is_asked(text, follows_answer=True)),
     "claims of a deed": lambda text: (list(deeds(text)), undecided(text)),
     "a claim": lambda text: EVIDENCE.held(Statement(text), enough=0.5),
-    "a passage": lambda text: _evidence(text).held(Statement("The robot R2 lifts 5 kg with `lift_arm()`."), enough=0.5),
+    "a passage": lambda text: _evidence(text).held(CLAIM, enough=0.5),
+    "a passage of a footnote": lambda text: _evidence(text).support(CLAIM, 1),
     "a title": lambda text: (one_line(text, 120), heading(text, 80)),
     "text on Discord": DISCORD.text,
     "text on Slack": lambda text: (SLACK.text(text), SPOKEN.text(text)),
