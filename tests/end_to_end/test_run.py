@@ -257,6 +257,17 @@ def test_a_misspelt_token_is_pointed_out_before_it_is_missed(footnote: Footnote)
     assert (ended.code, ended.err) == (2, f"{said}\n{NOTHING_TO_RUN}\n")
 
 
+async def test_a_bot_that_is_forked_ends_as_one_that_was_started(footnote: Footnote) -> None:
+    """With the same words and the same code, so that what other tests see of a fork holds for what people start."""
+    forked, started = [
+        await run_to_its_end(replace(footnote, is_forked=is_forked), DISCORD_TOKN="t0ken")
+        for is_forked in (True, False)
+    ]
+
+    assert forked == started
+    assert (forked[0], "Did you mean DISCORD_TOKEN?" in forked[1]) == (2, True)
+
+
 @pytest.mark.promise("no-secrets")
 async def test_what_only_the_operator_can_change_ends_the_bot_with_a_sentence(
     footnote: Footnote, server: DiscordServer
