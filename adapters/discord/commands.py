@@ -191,9 +191,10 @@ async def _press(services: DiscordServices, interaction: DiscordInteraction, dat
         await tell(interaction, messages.OLD_BUTTON)
         return
     context, about = context_of(services, interaction), found["about"]
+    answer = about.rpartition(":")[2]
 
     async def count() -> None:
-        await vote(context, about)
+        await vote(context, answer)
 
     match found["what"]:
         case "stop":
@@ -204,10 +205,10 @@ async def _press(services: DiscordServices, interaction: DiscordInteraction, dat
             asking_again = partial(retry, context, message_of(interaction, *about.split(":")))
             await _quietly(interaction, interaction.response.defer(), asking_again)
         case "up":
-            await privately(interaction, partial(vote, context, about, is_helpful=True))
+            await privately(interaction, partial(vote, context, answer, is_helpful=True))
             await _tag(interaction, on=True)
         case _:  # it counts at once: whoever closes the form has voted all the same
-            await _quietly(interaction, interaction.response.send_modal(_reasons_form(about)), count)
+            await _quietly(interaction, interaction.response.send_modal(_reasons_form(answer)), count)
             await _tag(interaction, on=False)
 
 

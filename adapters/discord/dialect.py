@@ -143,7 +143,7 @@ def controls_view(controls: Controls, question: Question | None) -> View | None:
         case Controls.RETRY:
             view.add_item(Button(style=grey, label="Retry", custom_id=f"{MARK}:retry:{_place(question.message)}"))
         case Controls.VOTE:
-            name = answer_id(question)
+            name = f"{_place(question.message)}:{answer_id(question)}"
             view.add_item(Button(style=grey, emoji="👍", label="Helpful", custom_id=f"{MARK}:up:{name}"))
             view.add_item(Button(style=grey, emoji="👎", label="Not helpful", custom_id=f"{MARK}:down:{name}"))
     view.stop()  # otherwise the client that posts it remembers it as long as it lives
@@ -168,11 +168,9 @@ def buttons_of(shown: Message | View | None) -> list[str]:
     return [str(item.custom_id) for row in rows for item in row.children if isinstance(item, Button)]
 
 
-def names_question(message: Message, question: Question) -> bool:
-    """Return whether the buttons of a message are those of an answer to a question, whoever asked it."""
-    own = {name for each in Controls for name in buttons_of(controls_view(each, question))}
-    place = f":{_place(question.message)}:"
-    return any(name in own or place in f"{name}:" for name in buttons_of(message))
+def names_question(message: Message, asked: MessageRef) -> bool:
+    """Return whether the buttons of a message are those of an answer to a question, to whichever words of it."""
+    return any(f":{_place(asked)}:" in f"{name}:" for name in buttons_of(message))
 
 
 def voted_on(message: Message) -> set[str]:

@@ -22,8 +22,8 @@ from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
 from adapters.discord.poster import NO_MESSAGES_THERE, NO_PLACE, TO_READ, ChannelPoster, rights_in, said_in, translated
 from core.answering.verdict import answer_id_of
 from core.errors import Gone, Rejected
-from core.messages import BUSY, NO_CONTEXT, UNTITLED, UPDATED, WARNING
-from core.model import Inbound, InboundKind, MessageRef, Person, Question, Setting, ThreadRef
+from core.messages import BUSY, NO_CONTEXT, UPDATED, WARNING
+from core.model import Inbound, InboundKind, MessageRef, Setting, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -261,10 +261,6 @@ def _asks_nothing(client: AutoShardedClient, one: Message) -> bool:
 
 def _is_about(inbound: Inbound, parts: Sequence[Message]) -> bool:
     """Return whether an answer says that it is one to a message."""
-    for revision in (0, inbound.revision):
-        about = {"message": inbound.message, "revision": revision, "author": inbound.author or Person(id="0")}
-        question = Question.create(**about, text=UNTITLED, asked_at=inbound.at)
-        if any(names_question(one, question) for one in parts):
-            return True
     reference = parts[0].reference
-    return reference is not None and str(reference.message_id) == inbound.message.id
+    is_reply = reference is not None and str(reference.message_id) == inbound.message.id
+    return is_reply or any(names_question(one, inbound.message) for one in parts)

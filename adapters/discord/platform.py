@@ -57,8 +57,6 @@ from core.model import (
     InboundKind,
     Interaction,
     MessageRef,
-    Person,
-    Question,
     Reaction,
     Setting,
     WaitNotice,
@@ -273,9 +271,7 @@ class DiscordChat(ChatPlatform):
             found = await unknown_messages(channel, self.client.user, withdrawal.delivery, since)
         except (Gone, Rejected):
             return ()
-        asker = Person(id=withdrawal.asker_id or "0")
-        question = Question.create(message=withdrawal.message, text=UNTITLED, author=asker, asked_at=since)
-        named = [one for one in found or () if names_question(one, question)]
+        named = [one for one in found or () if names_question(one, withdrawal.message)]
         return [MessageRef(thread=place, id=str(one.id)) for one in named]
 
     async def untitle(self, message: MessageRef) -> None:

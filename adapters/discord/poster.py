@@ -187,7 +187,7 @@ async def find_lost(
     except (Gone, Rejected):
         unknown = None
     for message in unknown or ():
-        if names_question(message, claim.question):
+        if names_question(message, claim.message):
             return str(message.id)
     may_be_there = unknown is None or any(not buttons_of(message) for message in unknown)  # it may have none as yet
     if claim.delivery.trying is not None and may_be_there:
@@ -231,7 +231,7 @@ async def remove_orphans(client: AutoShardedClient, place: str, claim: Claim, sh
         with suppress(PostingFailed):  # where the bot may not read, nobody can know
             channel = client.get_partial_messageable(int(each))
             for message in await unknown_messages(channel, client.user, known, asked_at) or ():
-                if names_question(message, claim.question):
+                if names_question(message, claim.message):
                     await translated(message.delete())
 
 

@@ -70,6 +70,23 @@ async def test_what_a_store_has_lost_of_an_answer_does_not_stay_below_an_apology
         assert ["couldn't look" in text for text in chat.stands(claim)] == [True]
 
 
+@pytest.mark.promise("no-orphans")
+@pytest.mark.parametrize("revisions", [(0, 7), (7, 9)], ids=["edited", "edited again"])
+@pytest.mark.parametrize("name", ["discord", "slack"])
+async def test_what_a_store_has_lost_of_an_answer_to_earlier_words_goes(name: str, revisions: tuple[int, int]) -> None:
+    """A store that went back in time knows the first message only, and the question has been edited since."""
+    async with PLATFORMS[name]() as chat:
+        claim = await chat.asks()
+        words = [claim.question.model_copy(update={"revision": each}) for each in revisions]
+        whole = ANSWER.model_copy(update={"text": f"{long(chat.longest, 1.5)}[1]"})
+        first = await chat.surface.reply(replace(claim, question=words[0]), progress(whole))
+        known, before = Delivery(messages=first.messages[:1]), len(chat.stands(claim))
+
+        await chat.surface.reply(replace(claim, question=words[1], delivery=known, attempt=2), progress(ANSWER))
+
+        assert (before, len(first.messages), len(chat.stands(claim))) == (2, 2, 1)
+
+
 @pytest.mark.promise("crash-safe")
 async def test_what_the_platform_has_refused_is_noted_as_no_longer_under_way() -> None:
     """Whoever takes over would look for a message that nobody has posted, and wait for it to be found."""
