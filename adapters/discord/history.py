@@ -255,8 +255,9 @@ def _answers(client: AutoShardedClient, said: Sequence[Message]) -> Sequence[Seq
 
 
 def _asks_nothing(client: AutoShardedClient, one: Message) -> bool:
-    """Return whether somebody else said something without asking the bot."""
-    return one.author != client.user and "?" not in one.content and client.user not in one.mentions
+    """Return whether somebody else said something without asking the bot, or got a mark in place of an answer."""
+    is_marked = any(mark.me for mark in one.reactions)
+    return one.author != client.user and (is_marked or ("?" not in one.content and client.user not in one.mentions))
 
 
 def _is_about(inbound: Inbound, parts: Sequence[Message]) -> bool:

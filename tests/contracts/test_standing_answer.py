@@ -13,7 +13,8 @@ import pytest
 from adapters.chat.platform import FoundAnswer
 from core.errors import Gone, RateLimited
 from core.events import Step
-from core.model import Answer, Claim, Delivery, MessageRef, Progress, Status
+from core.messages import NO_CONTEXT
+from core.model import Answer, Claim, Delivery, MessageRef, Progress, Reaction, Status
 from tests.fakes.surface import drafted
 from tests.on_slack import START, OnSlack, OnSlackByEdits
 from tests.platforms import ANSWER, Worker, grown, progress
@@ -33,6 +34,7 @@ PLACES = [
     *(("slack", "direct, further"), ("slack by edits", "channel"), ("slack by edits", "their thread")),
 ]
 LONG_ANSWER = ANSWER.model_copy(update={"text": "word " * 1700})  # within what Discord lets be posted at once
+NOTHING_FOUND = Answer(id="a", text=NO_CONTEXT, status=Status.NO_CONTEXT)
 EXCUSE = Answer(id="a", text="The documents cannot be searched.", status=Status.UNAVAILABLE)
 
 
@@ -93,6 +95,18 @@ async def test_a_whole_answer_is_known_for_that_to_whoever_has_the_question_next
     for known in (half, again):
         found = await scene.chat.surface.standing(known)
         assert found == (Delivery(messages=delivery.messages) if stands else None)
+
+
+@pytest.mark.parametrize("platform", ["discord", "slack"])
+async def test_a_question_that_got_a_mark_in_place_of_an_answer_waits_for_none(platform: str) -> None:
+    """So the next one that found nothing, whose buttons name no question, belongs to the question after it."""
+    async with PLATFORMS[platform]() as scene:
+        scene.where = "our thread"
+        await scene.chat.surface.react(scene.asks(), Reaction.LIMIT)
+        claim = scene.asks()
+        delivery = await scene.chat.surface.reply(claim, progress(NOTHING_FOUND))
+
+        assert await scene.found(claim) == FoundAnswer(delivery.messages, is_finished=True)
 
 
 @pytest.mark.promise("ends-with-answer")
