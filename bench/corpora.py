@@ -84,6 +84,17 @@ class Abstracts:
             yield Document(source=self.name, url=f"scifact:{item['id']}", title=item["title"], text=item["text"])
 
 
+def claims() -> list[tuple[str, list[str]]]:
+    """Return SciFact's claims, each with the abstracts that speak for or against it."""
+    folder = need("scifact")
+    texts = {item["id"]: item["text"] for item in lines(folder / "queries.jsonl")}
+    found: dict[str, list[str]] = {}
+    with (folder / "qrels.tsv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            found.setdefault(row["query-id"], []).append(f"scifact:{row['corpus-id']}")
+    return [(texts[name], urls) for name, urls in found.items()]
+
+
 @contextlib.asynccontextmanager
 async def indexed(
     name: str, *sources: DocumentSource, embedder: Embedder | None = None

@@ -4,7 +4,7 @@
 documentation that answer them, those of `foreign.jsonl` are about something else, and the conversations of
 `follow_ups.jsonl` go on from question to question. Their author saw the names of the pages, and nothing of what the
 search finds. The curve was fitted to the course book and its `foreign_questions`; how words count was chosen with a
-look at all of these but those that are `held out`.
+look at all of these but those that are `held out`. `rankings` compares ways to order what is found.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ from __future__ import annotations
 import asyncio
 import json
 import statistics
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import mul
 from pathlib import Path
 from typing import Any
 
 from ir_measures import Qrel, ScoredDoc
 
-from bench.corpora import course, course_questions, indexed, lesson_of, ros, textbook
+from bench.corpora import Abstracts, claims, course, course_questions, indexed, lesson_of, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows, shown
 from bench.retrieval import DEEP, ndcg
 from core.answering.context import earlier_questions, stands_alone
-from core.documents.retrieval import HybridRetriever
-from core.model import Conversation, Hit, MessageRef, Scope, ThreadRef, Turn
-from core.ports import DocumentSource, Retriever
+from core.documents.retrieval import CANDIDATES, MEANING, HybridRetriever
+from core.model import Candidate, Conversation, Hit, IndexQuery, MessageRef, Scope, ThreadRef, Turn, Vector
+from core.ports import DocumentSource, Embedder, PassageIndex, Retriever
 from tests.builders import NOON
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "evaluation"
@@ -52,7 +55,9 @@ def questions(corpus: str) -> list[tuple[str, list[str]]]:
 
 def is_of(url: str, pages: Sequence[str]) -> bool:
     """Return whether a page is one of those that are named."""
-    return lesson_of(url) in pages or any(url.rpartition(".")[0].endswith(f"/{page}") for page in pages)
+    return bool({url, lesson_of(url)}.intersection(pages)) or any(
+        url.rpartition(".")[0].endswith(f"/{page}") for page in pages
+    )
 
 
 def cited(hits: Sequence[Hit]) -> list[Hit]:
@@ -141,8 +146,69 @@ async def follow_up_rows(corpus: str, retriever: Retriever) -> list[Row]:
     return [*(shown(what, value) for what, value in rows), at_least(last, figure, max(value for _, value in rows[1:]))]
 
 
-async def main() -> None:
-    """Measure all of it."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A way to order what an index found: how many of each list, and what counts for how much beside words."""
+
+    candidates: int = CANDIDATES
+    meaning: float = MEANING
+    heading: float = 0.0  # of the cosine of the heading path alone
+    best_three: float = 0.0  # of the mean of the three best passages of the page
+
+
+RANKINGS = {
+    "as it is done": Ranking(),
+    ".6 for meaning": Ranking(meaning=0.6),
+    "all candidates": Ranking(500),
+    "+ .2 for the heading alone": Ranking(heading=0.2),
+    "+ .3 for the page's best three": Ranking(best_three=0.3),
+    "all of these": Ranking(500, 0.6, 0.2, 0.3),
+}
+
+
+def ordered(way: Ranking, found: Sequence[Candidate], likeness: Mapping[str, float]) -> list[Hit]:
+    """Order candidates in a way, where each heading has a *likeness* to the question."""
+    best = {name: sorted(found, key=lambda one: -(getattr(one, name) or 0.0)) for name in ("dense", "lexical")}
+    kept = {one.passage.passage_id: one for each in best.values() for one in each[: way.candidates]}
+    ranks = {
+        name: way.meaning * (one.dense or 0.0)
+        + (1 - way.meaning) * (one.lexical or 0.0)
+        + way.heading * likeness.get(one.passage.heading, 0.0)
+        for name, one in kept.items()
+    }
+    pages = defaultdict[str, list[float]](list)
+    for name, rank in sorted(ranks.items(), key=lambda item: -item[1]):
+        pages[kept[name].passage.page_url].append(rank)
+    whole = {url: way.best_three * statistics.fmean(best[:3]) for url, best in pages.items()}
+    order = sorted(ranks, key=lambda name: (-ranks[name] - whole[kept[name].passage.page_url], name))
+    return [Hit(kept[name].passage, ranks[name]) for name in order]
+
+
+async def ranking_rows(corpus: str, embedder: Embedder, index: PassageIndex) -> list[Row]:
+    """Ask the same questions, and order what is found in every way."""
+    asked = claims() if corpus == "scifact" else questions(corpus)
+    found = {way: list[tuple[Sequence[Hit], Sequence[str]]]() for way in RANKINGS}
+    known: dict[str, Vector] = {}
+    for text, pages in asked:
+        vector = await embedder.embed_query(text)
+        candidates = await index.candidates(IndexQuery(text, vector, Scope()), limit=500)
+        new = list({one.passage.heading for one in candidates} - known.keys())
+        known.update(zip(new, await embedder.embed_passages(new) if new else (), strict=True))
+        likeness = {each: sum(map(mul, vector, known[each])) for each in {one.passage.heading for one in candidates}}
+        for name, way in RANKINGS.items():
+            found[name].append((ordered(way, candidates, likeness), pages))
+    return [shown(f"{corpus}, {name}: nDCG@10", quality(hits)) for name, hits in found.items()]
+
+
+async def main(parts: Sequence[str] = ()) -> None:
+    """Measure all of it, or only in which way what is found had better be ordered."""
+    if "rankings" in parts:
+        rows = list[Row]()
+        for name, source in {**CORPORA, "scifact": Abstracts}.items():
+            async with indexed(name, source()) as (embedder, index):
+                rows += await ranking_rows(name, embedder, index)
+        print_rows("Ways to rank", rows)
+        return
     rows, others = list[Row](), dict[str, float]()
     for name, source in CORPORA.items():
         async with indexed(name, source()) as (embedder, index):
@@ -155,4 +221,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1:]))

@@ -9,7 +9,6 @@ is not this process's. It makes a collection there, which it does not remove.
 from __future__ import annotations
 
 import asyncio
-import csv
 import os
 import random
 import statistics
@@ -24,7 +23,7 @@ import ir_measures
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from adapters.qdrant import EdgeIndex, ServerIndex
-from bench.corpora import CACHE, Abstracts, course, course_questions, indexed, lesson_of, lines, need
+from bench.corpora import CACHE, Abstracts, claims, course, course_questions, indexed, lesson_of
 from bench.report import Row, at_least, at_most, print_rows, shown
 from core.community.visibility import readable
 from core.documents.retrieval import HybridRetriever
@@ -73,17 +72,14 @@ async def course_rows() -> list[Row]:
 
 async def scifact_rows() -> list[Row]:
     """Ask SciFact's claims."""
-    folder = need("scifact")
-    claims = {item["id"]: item["text"] for item in lines(folder / "queries.jsonl")}
-    with (folder / "qrels.tsv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    qrels = [Qrel(row["query-id"], row["corpus-id"], int(row["score"])) for row in rows]
+    asked = claims()
+    qrels = [Qrel(str(number), url, 1) for number, (_, urls) in enumerate(asked) for url in urls]
     run: list[ScoredDoc] = []
     async with indexed("scifact", Abstracts()) as (embedder, index):
         retriever = HybridRetriever(embedder, index, clock=time.monotonic)
-        for claim in {qrel.query_id for qrel in qrels}:
-            result = await retriever.search(claims[claim], limit=DEEP, scope=Scope())
-            run += [ScoredDoc(claim, url.partition(":")[2], -rank) for rank, url in enumerate(pages(result))]
+        for number, (claim, _) in enumerate(asked):
+            result = await retriever.search(claim, limit=DEEP, scope=Scope())
+            run += [ScoredDoc(str(number), url, -rank) for rank, url in enumerate(pages(result))]
     quality = ndcg(qrels, run)
     return [at_least("SciFact: nDCG@10, 300 claims", quality, 0.73)]
 
