@@ -199,10 +199,7 @@ class RedisInbox(InboxStore):
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         clock = asyncio.get_running_loop().time
         if (now := clock()) >= self._next_sweep:
-            begun = self._now()
-            found = await self._run("sweep", PREFIX, **self._given, ago=1000 * (begun - self._looked))
-            self._looked = begun
-            if found:
+            if found := await self._look("sweep", **self._given):
                 entry, thread = cast("list[bytes]", found)
                 self._fetched.append((entry.decode(), thread.decode(), True))
                 return  # where one was, there may be more

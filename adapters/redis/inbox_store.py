@@ -161,8 +161,7 @@ class InboxStore:
     async def overdue(self, platform: str) -> Asked | None:
         """Take over what was accepted and not moved in time; what cannot be read any more is dropped."""
         given = {"platform": quote(platform, safe=""), "lease": int(self.accepted_for * 1000)}
-        ago = 1000 * (self._now() - self._looked)
-        while found := cast("list[bytes | None] | None", await self._run("overdue", PREFIX, **given, ago=ago)):
+        while found := cast("list[bytes | None] | None", await self._look("overdue", **given)):
             ref, text, address, token = found
             name = (ref or b"").decode()
             question = self._seal.read(Question, text, place=f"{QUESTION}{name} text")
@@ -180,15 +179,12 @@ class InboxStore:
 
     async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
         """Look at all of them by one script."""
-        refs = json.dumps([str(message) for message in messages])
-        states = cast("list[bytes]", await self._run("states", PREFIX, refs=refs))
+        states = cast("list[bytes]", await self._run("states", PREFIX, refs=json.dumps(list(map(str, messages)))))
         return [STAGES.get(state, Stage.OVER) for state in states]
 
     async def kept_for(self) -> Kept:
         """Return since when nothing was lost; that is noted at first, and whenever the server has started again."""
-        begun = self._now()
-        milliseconds, mark, now = await self._run("kept_for", PREFIX, ago=1000 * (begun - self._looked))
-        self._looked = begun
+        milliseconds, mark, now = await self._look("kept_for")
         self._ahead = now - int(asyncio.get_running_loop().time() * 1000)
         return Kept(timedelta(milliseconds=milliseconds), mark.decode())
 
@@ -234,8 +230,7 @@ class InboxStore:
 
     async def backlog(self) -> Backlog:
         """Count what waits, what is worked on and what was given up."""
-        found = cast("list[int]", await self._run("backlog", PREFIX, lease=int(self._bounds.lease * 1000)))
-        waiting, running, dead, oldest = found
+        waiting, running, dead, oldest = await self._run("backlog", PREFIX, lease=int(self._bounds.lease * 1000))
         return Backlog(waiting, running, dead, oldest / 1000)
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
@@ -256,8 +251,7 @@ class InboxStore:
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Look through every question of the workspace."""
-        theirs = [one async for _, one, _ in self._questions(home) if one is not None and one.author.id == person_id]
-        return len(theirs)
+        return len([one async for _, one, _ in self._questions(home) if one and one.author.id == person_id])
 
     async def forget(self, place: AnyPlace) -> int:
         """Remove the words of every question in a place, each as one step."""
@@ -266,8 +260,7 @@ class InboxStore:
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
         """Return what was given up, newest first."""
         found = await newest(self._client, f"{PREFIX}dead", limit=limit)
-        letters = [await self.dead_letter(MessageRef.parse(ref)) for ref, _ in found]
-        return [letter for letter in letters if letter]
+        return [letter for ref, _ in found if (letter := await self.dead_letter(MessageRef.parse(ref)))]
 
     async def dead_letter(self, message: MessageRef) -> DeadLetter | None:
         """Return what is known of one question that was given up."""
@@ -289,13 +282,26 @@ class InboxStore:
 
     async def revive(self, message: MessageRef) -> bool:
         """Have a question tried again."""
-        if await self.dead_letter(message) is None:
-            return False
-        return bool(await self._run("retry", PREFIX, ref=str(message), thread=str(message.thread)))
+        is_there = await self.dead_letter(message) is not None
+        return is_there and bool(await self._run("retry", PREFIX, ref=str(message), thread=str(message.thread)))
 
     async def drop(self, message: MessageRef) -> bool:
         """Remove a question with its words."""
         return bool(await self._run("drop", PREFIX, ref=str(message)))
+
+    async def _look(self, script: str, **given: Argument) -> Any:
+        """Run a script that follows the server's clock, for which it hears how long ago one last did for us.
+
+        A number says that it has done nothing yet: so much time has passed there, but was the server frozen, here too.
+        """
+        jump = -1
+        while True:
+            begun = self._now()
+            found = await self._run(script, PREFIX, **given, ago=1000 * (begun - self._looked), jump=jump)
+            if not isinstance(found, int):
+                self._looked = max(begun, self._looked)
+                return found
+            jump = max(int(found - 1000 * (self._now() - self._looked)), 0)
 
     def _asking(self, asked: Asked) -> dict[str, Argument]:
         """Return what was asked as scripts take it, with what stands there of an answer if that is known."""
@@ -348,9 +354,7 @@ class InboxStore:
 
     def _kept_words(self, task: Task) -> Argument:
         """Return what is kept of a question, sealed: nothing that others have written."""
-        if not isinstance(task, Claim):
-            return b""
-        return self._sealed(task.message, text=task.question.alone)["text"]
+        return self._sealed(task.message, text=task.question.alone)["text"] if isinstance(task, Claim) else b""
 
     def _sealed(self, message: MessageRef, **parts: Value | None) -> dict[str, Argument]:
         """Return what is known of a question, each part sealed for what it goes by; empty where there is none."""

@@ -13,7 +13,7 @@
 --                           whoever accepted them ends
 --     delayed               the threads whose first message waits for its next attempt, by the time of that
 --     clock                 the time when somebody last looked at it; the clock may be set after it
---     set                   how many milliseconds the clock was put back since `since`; fewer than 0 if forward
+--     put_back              how many milliseconds the clock was put back since `since`; fewer than 0 if forward
 --     since                 the time since when all this is kept for certain; younger than a process that uses it, some
 --                           or all was lost
 --     run                   which start of the server that was: whatever it had last been told may be gone with the next
@@ -41,7 +41,7 @@
 -- a loss; whoever takes the question next has them as `leaving`, and removes them at the end.
 local READY, GROUP = PREFIX .. 'ready', 'workers'
 local WAITING, DELAYED, DEAD, SIGNALS = PREFIX .. 'waiting', PREFIX .. 'delayed', PREFIX .. 'dead', PREFIX .. 'signals'
-local CLOCK, SET, SINCE, RUN = PREFIX .. 'clock', PREFIX .. 'set', PREFIX .. 'since', PREFIX .. 'run'
+local CLOCK, PUT_BACK, SINCE, RUN = PREFIX .. 'clock', PREFIX .. 'put_back', PREFIX .. 'since', PREFIX .. 'run'
 
 -- All in milliseconds.
 local LIFE = 259200000 -- 3 days since something was last heard of a question; as long is a repetition noticed
@@ -50,7 +50,7 @@ local ACCEPTED_LIFE = 5400000 -- 90 minutes for a question whose place nobody fi
                               -- longer than 30, and the clock may be put forward by an hour meanwhile
 local FAILED_LIFE = 3600000 -- an hour for the words of a question that failed
 local DEAD_LIFE = 86400000 -- a day for those of a question that nobody tries any more, so that an operator can
-local LONGEST_WAY = 60000 -- of a command to a server that is slow, or frozen; by more, its clock was put forward
+local LEAST_JUMP = 5000 -- of a clock that is followed; by less it harms nobody, as a lease is renewed long before its end
 local LONGEST_PARK = 5000 -- after these the first thread of a line is looked at even if nobody has called it
 
 local this_run -- which start of the server this is, as far as it has been asked
@@ -68,7 +68,7 @@ local function key(kind, name) return PREFIX .. kind .. ':' .. name end
 -- Whoever holds something has as long for it as before: how much of that is over, nobody knows once the clock is back.
 local function move_times(jump)
   local function move(index, member) redis.call('ZADD', index, 'XX', 'INCR', jump, member) end
-  redis.call('SET', SET, (redis.call('GET', SET) or 0) - jump, 'PX', LIFE)
+  redis.call('SET', PUT_BACK, (redis.call('GET', PUT_BACK) or 0) - jump, 'PX', LIFE)
   for _, thread in ipairs(redis.call('ZRANGE', DELAYED, 0, -1)) do move(DELAYED, thread) end
   local refs, pending = redis.call('ZRANGE', WAITING, 0, -1), redis.pcall('XPENDING', READY, GROUP, '-', '+', 10000)
   for _, ref in ipairs(refs) do
@@ -85,35 +85,46 @@ local function move_times(jump)
     redis.call('XCLAIM', READY, GROUP, each[2], 0, each[1], 'IDLE', idle, 'JUSTID')
     table.insert(refs, entry and redis.call('LINDEX', key('thread', entry[2][2]), 0) or nil)
   end
+  local is_moved = {} -- one that waits, and of whose thread a worker has an entry, is there twice
   for _, ref in ipairs(refs) do
-    if tonumber(redis.call('HGET', key('question', ref), 'first') or '0') > 0 then
+    if not is_moved[ref] and tonumber(redis.call('HGET', key('question', ref), 'first') or '0') > 0 then
       redis.call('HINCRBY', key('question', ref), 'first', jump)
     end
+    is_moved[ref] = true
   end
 end
 
 -- Looks whether the clock was set, and follows it. That it was put back shows by itself; that it was put forward, where
 -- somebody says how many milliseconds `ago` they had looked, by a clock of their own, and the server has forgotten nothing.
-local function follow_clock(ago)
+-- But the server may have been frozen while that lay there: then it returns how many have passed by the clock, and nothing
+-- is to be done before they say, having heard that, how long the `jump` was at least, as theirs went on meanwhile. The
+-- clock of a machine that was paused as a whole did not: if nobody else looks, all lasts that much longer.
+local function follow_clock(ago, jump)
   local clock, run = unpack(redis.call('MGET', CLOCK, RUN))
   local past, is_told = now() - (clock or now()), ago and run == run_id()
-  local jump = past < 0 and past or is_told and math.floor(math.max(past - ago, 0)) or 0
+  if past < 0 then
+    jump = past
+  elseif not is_told or past - ago < LEAST_JUMP then -- or another process has followed it just now
+    jump = 0
+  elseif jump < 0 then
+    return past
+  end
   if ago or jump < 0 then redis.call('SET', CLOCK, now(), 'PX', LIFE) end
-  if jump <= -LONGEST_PARK or jump >= LONGEST_WAY then move_times(jump) end
+  if math.abs(jump) >= LEAST_JUMP then move_times(jump) end
 end
 
 -- Returns since when nothing was lost, which is noted at first, and whenever the server has started again; and for how
 -- many milliseconds that is.
 local function kept_since()
-  local run, found = run_id(), redis.call('MGET', RUN, SINCE, CLOCK, SET)
-  local known, since, clock, set = unpack(found)
+  local run, found = run_id(), redis.call('MGET', RUN, SINCE, CLOCK, PUT_BACK)
+  local known, since, clock, put_back = unpack(found)
   if known ~= run then redis.call('SET', RUN, run, 'PX', LIFE) end
   if since and (not known or known == run) then
-    return since, math.max(math.max(now(), clock or 0) + (set or 0) - since, 0) -- it may have been put back just now
+    return since, math.max(math.max(now(), clock or 0) + (put_back or 0) - since, 0) -- it may have been put back just now
   end
   follow_clock(math.huge)
   redis.call('SET', SINCE, now(), 'PX', LIFE)
-  redis.call('DEL', SET)
+  redis.call('DEL', PUT_BACK)
   return now(), 0
 end
 
@@ -235,10 +246,11 @@ function script.backlog(lease)
 end
 
 -- Returns for how many milliseconds nothing was lost, what tells this time without a loss from any other, and the time.
-function script.kept_for(ago)
-  follow_clock(ago)
+function script.kept_for(ago, jump)
+  local past = follow_clock(ago, jump)
+  if past then return past end
   local since, milliseconds = kept_since()
-  for _, name in ipairs({RUN, SINCE, SET}) do redis.call('PEXPIRE', name, LIFE) end
+  for _, name in ipairs({RUN, SINCE, PUT_BACK}) do redis.call('PEXPIRE', name, LIFE) end
   redis.call('ZREMRANGEBYSCORE', WAITING, '-inf', now() - LIFE)
   return {milliseconds, run_id() .. ' ' .. since, now()}
 end

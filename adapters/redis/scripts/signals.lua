@@ -235,9 +235,9 @@ end
 
 -- Gives an accepted question of which nobody has said in time where it goes, and a lease on it to whoever asks. A lease
 -- that is much longer than any was given between the moment when the clock was set and the next look at it.
-function script.overdue(platform, lease, ago)
-  local index = key('accepted', platform)
-  follow_clock(ago)
+function script.overdue(platform, lease, ago, jump)
+  local index, past = key('accepted', platform), follow_clock(ago, jump)
+  if past then return past end
   if redis.call('EXISTS', index) == 0 then return false end
   local ended = redis.call('ZRANGE', index, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
   if #ended == 0 then

@@ -79,8 +79,9 @@ function script.promote_due()
 end
 
 -- Gives an entry of which its worker has shown no sign of life; removes workers that are gone.
-function script.sweep(consumer, lease, ago)
-  follow_clock(ago)
+function script.sweep(consumer, lease, ago, jump)
+  local past = follow_clock(ago, jump)
+  if past then return past end
   local found = redis.pcall('XPENDING', READY, GROUP, 'IDLE', lease, '-', '+', 100)
   if found.err then return false end
   for _, pending in ipairs(found) do

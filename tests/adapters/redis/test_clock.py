@@ -13,7 +13,7 @@ import pytest
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import PREFIX, Bounds
-from adapters.redis.quota import RedisQuota
+from adapters.redis.quota import HELD, RedisQuota
 from core.model import (
     Asked,
     Budget,
@@ -37,6 +37,7 @@ from tests.servers.valkey import Node
 
 HOUR = 3600
 JUMPS = (HOUR, -HOUR)
+ALL_JUMPS = (*JUMPS, 20, -20, 45, -45, 90, -90)
 
 
 @pytest.fixture(name="desk")
@@ -134,6 +135,26 @@ async def test_nobody_has_to_wait_for_an_hour_because_of_a_limit_of_a_minute(des
     assert third.until <= NOON + timedelta(minutes=1)
 
 
+@pytest.mark.promise("bounded-asking")
+async def test_what_is_set_aside_for_a_dead_worker_is_free_in_the_usual_time(desk: Desk, clock: ServerClock) -> None:
+    """It was set aside before the clock was put back, and somebody asks after."""
+    quota, budget = RedisQuota(desk.client, pseudonym=str), Budget(holder=Holder.COMMUNITY, period=Period.DAY, most=1)
+
+    async def reserve(name: str) -> Reached | None:
+        given = Reservation(question=asked(name).question, run=name, most=Cost(questions=1), budgets=(budget,), at=NOON)
+        return await quota.reserve(given)
+
+    first = await reserve("m1")
+    clock.put(ahead=-HOUR)
+    second = await reserve("m2")
+    clock.put(ahead=int(HELD.total_seconds()) - HOUR + 1)
+    third = await reserve("m3")
+
+    assert (first, third) == (None, None)
+    assert second is not None
+    assert second.is_passing
+
+
 @pytest.mark.promise("catches-up")
 @pytest.mark.parametrize("ahead", [0, *JUMPS])
 async def test_a_clock_that_is_wrong_hides_no_loss(desk: Desk, clock: ServerClock, ahead: int) -> None:
@@ -174,7 +195,7 @@ async def lose_and_ask(desk: Desk, inbox: RedisInbox) -> None:
     assert await inbox.put(asked("m2").model_copy(update={"age": timedelta(minutes=1)})) is None
 
 
-@pytest.mark.parametrize("jump", JUMPS)
+@pytest.mark.parametrize("jump", ALL_JUMPS)
 async def test_whoever_works_on_a_question_keeps_it(desk: Desk, clock: ServerClock, jump: int) -> None:
     """Nobody else takes it over, and its time is not up; once its worker dies, it is taken over as soon as ever."""
     bounds = Bounds(lease=2.0)
@@ -192,6 +213,43 @@ async def test_whoever_works_on_a_question_keeps_it(desk: Desk, clock: ServerClo
 
     assert is_kept
     assert (over.attempt, over.spent < 60) == (2, True)
+
+
+async def test_the_time_of_a_question_follows_once(desk: Desk, clock: ServerClock) -> None:
+    """Also of one that waits for another attempt, and of whose thread a worker has read the entry."""
+    async with desk.inbox() as inbox:
+        await inbox.kept_for()
+        await inbox.put(asked())
+        await fail(inbox, ValueError())
+        await inbox.fetch()
+        clock.put(ahead=-HOUR)
+        await inbox.kept_for()
+        lease = await inbox.take()
+
+    assert lease is not None
+    assert (lease.task.attempt, lease.task.spent < 60) == (2, True)
+
+
+@pytest.mark.promise("asked-once")
+@pytest.mark.parametrize(("jump", "frozen"), [(0, 45), (0, HOUR), (20, 45), (HOUR, 45)])
+async def test_a_server_that_was_frozen_counts_as_no_clock_that_was_put_forward(
+    desk: Desk, server: Node, clock: ServerClock, jump: int, frozen: int
+) -> None:
+    """What lay there meanwhile is as much older; by how much its clock was set as well is told apart."""
+    time = [0.0]
+    async with desk.inbox(now=lambda: time[0]) as inbox:
+        await inbox.kept_for()
+        server.freeze()
+        looking = asyncio.create_task(inbox.kept_for())
+        await asyncio.sleep(0.1)  # it has been sent
+        time[0] += frozen
+        clock.put(ahead=jump + frozen)
+        server.thaw()
+        kept = await looking
+        noted = await desk.client.get(f"{PREFIX}put_back")
+
+    assert frozen <= kept.age.total_seconds() < frozen + 5
+    assert abs(int(noted or 0) / 1000 + jump) < 5
 
 
 @pytest.mark.promise("bounded-asking")
@@ -215,7 +273,7 @@ async def test_whoever_waits_beyond_a_bound_keeps_their_place(desk: Desk, clock:
     assert following == ["m1", "m2", "m1b", "m3"]
 
 
-@pytest.mark.parametrize("jump", JUMPS)
+@pytest.mark.parametrize("jump", ALL_JUMPS)
 async def test_an_accepted_command_is_left_to_whoever_moves_it(desk: Desk, clock: ServerClock, jump: int) -> None:
     """Two who do so at once would post two messages for it."""
     inbox = desk.inbox()
