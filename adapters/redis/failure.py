@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 
 from redis import exceptions
@@ -36,8 +37,8 @@ NEEDS_TLS = "The server in REDIS_URL requires TLS. Write rediss:// instead of re
 
 OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, HALF, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""
-PASSING = ("BUSY", "LOADING", "MASTERDOWN", "NOREPLICAS", "NOSCRIPT", "OOM", "TRYAGAIN")
-"""The words of refusals that are another time's success."""
+FINAL = re.compile(r"\bWRONGTYPE |(^|: )user_script:\d+: ")
+"""What is said of refusals that do not pass: a key is of another kind, or a script of ours breaks."""
 
 # Kinds of failures with words in them and what they mean; the first that fits counts.
 MEANINGS: tuple[tuple[type[BaseException], str, str], ...] = (
@@ -72,5 +73,5 @@ def sentence(error: BaseException) -> str:
 
 
 def is_final(error: BaseException) -> bool:
-    """Return whether a server that works will never do this, however often it is asked: a key is of another kind."""
-    return sentence(error) == REFUSED and not any(word in str(error) for word in PASSING)
+    """Return whether a server will certainly never do this: one that is hosted may be busy in any other words."""
+    return isinstance(error, exceptions.ResponseError) and FINAL.search(str(error)) is not None

@@ -6,7 +6,8 @@ import asyncio
 import gc
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -165,6 +166,54 @@ async def test_what_the_store_never_takes_holds_up_nothing(tmp_path: Path) -> No
 
     assert done == ["one", "two", "three", "four"]
     assert told == [ServiceFailed("inbox", REFUSED)] * 2
+
+
+@dataclass
+class Gateway:
+    """Stands before a hosted server, and answers scripts with a refusal while there is one."""
+
+    node: valkey.Node
+    refusal: bytes
+    refused: int = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Hand on one command after the other, each of which comes as a whole."""
+        behind, ahead = await asyncio.open_connection("127.0.0.1", self.node.port)
+        with closing(writer), closing(ahead):
+            while words := await reader.read(65_536):
+                if self.refusal and b"EVALSHA" in words:
+                    self.refused += 1
+                    writer.write(b"-" + self.refusal + b"\r\n")
+                else:
+                    ahead.write(words)
+                    writer.write(await behind.read(65_536))
+
+
+@pytest.mark.promise("changes-are-kept")
+@pytest.mark.parametrize("refusal", [b"ERR max daily request limit exceeded", b"ERR upstream failure", b"MAINTENANCE"])
+async def test_what_a_hosted_store_refuses_for_now_is_written_later(tmp_path: Path, refusal: bytes) -> None:
+    """Nobody knows the words of all of them."""
+    told, tasks, done = list[Event](), BackgroundTasks(), list[str]()
+    with valkey.alone(tmp_path) as node:
+        gateway = Gateway(node, refusal)
+        async with await asyncio.start_server(gateway.serve, "127.0.0.1", 0) as server:
+            port = int(server.sockets[0].getsockname()[1])
+            async with connect(f"redis://127.0.0.1:{port}", timeout=5.0) as client:
+                cursor = RedisChannelCursor(client)
+                writes = DeferredWrites(tasks, policy=replace(DEFERRED, waits=(0.01,)), observer=told.append)
+
+                async def write(name: str) -> None:
+                    await cursor.note(ChannelRef(platform=name, workspace="w", channel="c"), NOON)
+                    done.append(name)
+
+                for name in ("one", "two"):
+                    await writes.do(partial(write, name))
+                await wait_until(lambda: gateway.refused > len("two"), what="refusals")
+                gateway.refusal = b""
+                await wait_until(lambda: len(done) > 1, what="both")
+    await tasks.close()
+
+    assert (done, told) == (["one", "two"], [])
 
 
 async def test_what_is_done_beside_may_be_refused_and_ends_with_its_owner() -> None:

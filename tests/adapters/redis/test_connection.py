@@ -104,6 +104,28 @@ async def write(client: Redis, confirmed: list[bytes], enough: asyncio.Event) ->
         await asyncio.sleep(0)
 
 
+@pytest.mark.parametrize(
+    ("script", "is_final"),
+    [
+        ("return redis.call('LPUSH', KEYS[1], 1)", True),
+        ("local nothing; return nothing.there", True),
+        ("return redis.error_reply('ERR busy')", False),
+        ("return redis.error_reply('OOM script: 1, on @user_script:1.')", False),
+        ("return redis.error_reply('ERR Error running script (call to f_1): @user_script:1: user_script:1: no')", True),
+        ("return redis.error_reply('ERR Error running script (call to f_1): @user_script: 1: OOM')", False),
+    ],
+)
+async def test_a_refusal_is_final_only_where_that_is_certain(
+    redis_client: Redis, script: str, *, is_final: bool
+) -> None:
+    """A key of another kind, and a script that breaks, as old servers say it too."""
+    await redis_client.set("key", "a word", px=60_000)
+    with pytest.raises(StoreUnavailable) as refused, translated():
+        await say(redis_client, "EVAL", script, "1", "key")
+
+    assert refused.value.is_final == is_final
+
+
 async def test_a_cancellation_is_never_swallowed(redis_client: Redis) -> None:
     """Whichever step of a call it comes at."""
 
