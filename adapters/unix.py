@@ -1,18 +1,20 @@
-"""What Unix offers: sockets in long paths, processes that give way to others, and files with holes."""
+"""What Unix offers: sockets in long paths, processes that give way, folders that outlive nobody, files with holes."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
 LEAST_URGENT = 19
 BLOCK = 1 << 20  # bytes
+UNFINISHED = "new-"  # how the names of folders begin in which something is being made
 
 
 @contextmanager
@@ -25,6 +27,27 @@ def socket_folder(folder: Path, name: str) -> Generator[Path, None, None]:
         link = Path(private) / "store"
         link.symlink_to(folder, target_is_directory=True)
         yield link
+
+
+@contextmanager
+def scratch(folder: Path) -> Generator[Path, None, None]:
+    """Yield a new folder in *folder*, until the end; those of processes that were killed go once nobody has one there.
+
+    The kernel lets go of what a process holds however that ends. Raises `OSError`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # somebody is at work there, or the disk knows no locks
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in folder.glob(f"{UNFINISHED}*"):
+                shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError):
+            fcntl.flock(held, fcntl.LOCK_SH)  # at most after somebody who clears up
+        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as made:
+            yield Path(made)
+    finally:
+        os.close(held)
 
 
 def give_way() -> None:

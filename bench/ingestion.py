@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adapters.documents.folder import Folder
-from adapters.documents.website import Website
+from adapters.documents.website import SiteLimits, Website
 from adapters.fetching import FetchRules
 from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
@@ -100,20 +100,23 @@ async def unchanged_site(pages: int = SITE_PAGES, *validators: str) -> list[Row]
     """Read a site twice, whose pages have these *validators*; its content is the same, and nothing waits."""
     embedder, index, summary = CountingEmbedder(), MemoryIndex(), Summary()
     names = {f"/docs/page-{number}": html(f"Page {number}", f"This is page {number}.") for number in range(pages)}
-    async with WebSite({**names, "/docs/": html("Start", "Welcome.")}) as site:
-        site.validators = validators
-        site.list(*names, "/docs/")
-        rules = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
-        website = Website(f"{site.url}/docs/", name="site", rules=rules, pace=0.0)
-        async for _ in Ingestion(index, embedder).run(website):
-            pass
-        embedder.embedded = 0
-        site.received.clear()
-        begun, used = time.monotonic(), cpu_seconds()
-        async for step in Ingestion(index, embedder).run(website):
-            summary = step if isinstance(step, Summary) else summary
-        took, used = time.monotonic() - begun, cpu_seconds() - used
-        asked = Counter(site.asked)
+    with tempfile.TemporaryDirectory() as home:
+        async with WebSite({**names, "/docs/": html("Start", "Welcome.")}) as site:
+            site.validators = validators
+            site.list(*names, "/docs/")
+            rules = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
+            website = Website(
+                f"{site.url}/docs/", name="site", home=Path(home), rules=rules, limits=SiteLimits(pace=0.0)
+            )
+            async for _ in Ingestion(index, embedder).run(website):
+                pass
+            embedder.embedded = 0
+            site.received.clear()
+            begun, used = time.monotonic(), cpu_seconds()
+            async for step in Ingestion(index, embedder).run(website):
+                summary = step if isinstance(step, Summary) else summary
+            took, used = time.monotonic() - begun, cpu_seconds() - used
+            asked = Counter(site.asked)
     assert summary.unchanged == summary.pages == pages + 1, summary
     what = f"unchanged site of {summary.pages:,} pages with {' and '.join(validators) or 'neither header'}"
     most = max(count for path, count in asked.items() if path not in BESIDE)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
-from asyncio.subprocess import DEVNULL
+from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from core.ports import Catalogue, CommunityStore, Dedup, Surface
 LOOKING = 30.0  # seconds between two looks at what is due
 LEASE = 120.0  # seconds after which another process takes over from one that has died
 HELD = "sync"
+ENDING = 5.0  # seconds in which the command clears up after itself
 LONGEST = 6 * 3_600.0  # seconds that a source is given; what is done by then stays
 STOPPED = "It took longer than six hours, and continues the next time."
 BROKEN = "Reading it ended without a message; footnote.log in the data folder may say why."
@@ -54,6 +56,7 @@ class Syncing:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     looking: float = LOOKING
     longest: float = LONGEST
+    ending: float = ENDING
     holder: str = field(default_factory=lambda: uuid4().hex)
 
     async def run(self) -> None:
@@ -113,6 +116,18 @@ class Syncing:
                     if not await self._holds():
                         return 0
         finally:
+            await self._end(process)
+
+    async def _end(self, process: Process) -> None:
+        """Stop a command as Ctrl-C does, so that it leaves nothing behind, or at once where that takes too long."""
+        try:
+            if process.returncode is None:
+                process.send_signal(signal.SIGINT)
+            async with asyncio.timeout(self.ending):
+                await process.wait()
+        except TimeoutError:
+            pass
+        finally:  # also where whoever waits is stopped again
             if process.returncode is None:
                 process.kill()
                 await process.wait()

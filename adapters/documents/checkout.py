@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -41,13 +42,15 @@ async def unpack(answer: Path, commit: str, folder: str, target: Path) -> None:
         *words,
         cwd=PACKAGES,
         env=reader_environment(),
-        stdin=DEVNULL,
+        stdin=PIPE,  # nothing is written there: the kernel closes it where this process is killed, and the other ends
         stdout=PIPE,
         stderr=DEVNULL,
         start_new_session=True,
     )
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
     try:
-        said, _ = await process.communicate()
+        said = await process.stdout.read()
+        await process.wait()
     finally:
         if process.returncode is None:
             process.kill()
@@ -121,8 +124,14 @@ def _write(store: DiskObjectStore, tree: bytes, folder: str, target: Path) -> No
             path.symlink_to(leads_to)
 
 
+def _end_with_owner() -> None:
+    os.read(0, 1)  # past `sys.stdin`, whose lock a process that ends must be able to take
+    os._exit(1)
+
+
 def main() -> int:
     """Unpack what the command line names; what is wrong stands on standard output, in a sentence."""
+    threading.Thread(target=_end_with_owner, daemon=True).start()
     answer, commit, folder, target = sys.argv[1:]
     limit(memory=MEMORY, seconds=SECONDS)
     try:

@@ -10,7 +10,6 @@ import hashlib
 import io
 import re
 import shutil
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from adapters.documents.checkout import NotUnpacked, unpack
 from adapters.documents.folder import Folder
 from adapters.fetching import Fetched, Fetcher, FetchFailed, FetchLimits, FetchRefused, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
+from adapters.unix import scratch
 from core.errors import InvalidInput, SourceUnavailable
 from core.ports import NOTHING_SEEN, Found
 
@@ -94,6 +94,7 @@ class Repository:
         """
         self.name = name
         self._place = RepositoryPlace.of(address)
+        self._making = home
         self._home = home / hashlib.sha256(address.encode()).hexdigest()[:16]
         self._base_url = base_url
         self._fetching = fetching
@@ -164,8 +165,8 @@ class Repository:
         words = (f"want {tip.commit}\n", "deepen 1\n", "ofs-delta\n", "no-progress\n", "done\n")
         body = pkt_line(b"command=fetch\n") + b"0001" + b"".join(pkt_line(word.encode()) for word in words) + b"0000"
         await asyncio.to_thread(self._home.mkdir, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self._home, prefix="new-") as made:
-            answer, target = Path(made) / "answer", Path(made) / "files"
+        with scratch(self._making) as made:
+            answer, target = made / "answer", made / "files"
             target.mkdir()
             with answer.open("wb") as file:
                 self._checked(await fetch.post(f"{tip.server}/{SERVICE}", body, _headers(), file))
@@ -200,8 +201,8 @@ def _lines(body: bytes) -> Iterator[str]:
 
 
 def _exchange(target: Path, root: Path) -> None:
-    """Put new files to their place; of what else is kept, that goes which is not being made just now."""
-    others = [path for path in root.parent.iterdir() if path != root and not path.name.startswith("new-")]
+    """Put new files to their place, and delete what else is kept there."""
+    others = [path for path in root.parent.iterdir() if path != root]
     target.rename(root)
     for path in others:
         shutil.rmtree(path, ignore_errors=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import tempfile
 from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from adapters.documents.reader import ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess
 from adapters.fetching import AGENT, REDIRECTS, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
+from adapters.unix import scratch
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import NOTHING_SEEN, Found
@@ -42,13 +42,25 @@ OK, NOT_MODIFIED, FIRST_REFUSAL, TOO_MANY, FIRST_FAILURE = 200, 304, 400, 429, 5
 GONE, CLOSED = (404, 410), (401, 402, 403, 451)
 DOWN = "{} {} Nothing was removed; it will be tried again later."
 ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
-TOO_MANY_PAGES = f"has more than {MOST_PAGES:,} pages; name a folder of it."
+TOO_MANY_PAGES = "has more than {:,} pages; name a folder of it."
 LED = "{} redirects to {}, so nothing could be read. If the pages are there now, add that address as a source."
 CLOSED_NOW = "leads to a login or to another place, so what was read of it before is kept."
 FORBIDDEN, AGAIN, ELSEWHERE, HIDDEN = "forbidden by robots.txt", "under another address", "elsewhere", "hidden"
 LOGIN, NOWHERE = "behind a login", "like a page that does not exist"
 NOTHING = "-"
 MADE_UP = "footnote-asks-for-a-page-that-does-not-exist"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLimits:
+    """How many *pages* of a site are asked for at most, one in so many seconds, the *pace*, and when again."""
+
+    pages: int = MOST_PAGES
+    pace: float = PACE
+    retries: RetryPolicy = SITE
+
+
+LIMITS = SiteLimits()
 
 
 class _Known(NamedTuple):
@@ -89,18 +101,18 @@ class Website:
         address: str,
         *,
         name: str,
+        home: Path,
         alone: bool = False,
         rules: FetchRules | None = None,
-        pace: float = PACE,
-        retries: RetryPolicy = SITE,
+        limits: SiteLimits = LIMITS,
     ) -> None:
-        """Ask for at most one page in so many seconds, the *pace*."""
+        """Have each page at *home* while it is read."""
         self.name = name
+        self._home = home
         self._address = address
         self._alone = alone
         self._rules = rules
-        self._pace = pace
-        self._retries = retries
+        self._limits = limits
 
     async def size(self) -> int | None:
         """Nobody knows how many pages there are before the last one."""
@@ -110,7 +122,7 @@ class Website:
         """Read one page after the other; one that is as it was costs a request and nothing else."""
         async with AsyncExitStack() as stack:
             fetch = await stack.enter_async_context(fetcher(self._rules))
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="footnote-")))
+            folder = stack.enter_context(scratch(self._home))
             reading = ReadingProcess(DEFAULT_LIMITS)
             stack.push_async_callback(reading.aclose)
             site = Site.of(self._address)
@@ -131,8 +143,8 @@ class Website:
         while waiting:
             url = next(iter(waiting))
             del waiting[url]
-            if len(asked) >= MOST_PAGES:
-                yield Unreadable(name=self._address, reason=TOO_MANY_PAGES)
+            if len(asked) >= self._limits.pages:
+                yield Unreadable(name=self._address, reason=TOO_MANY_PAGES.format(self._limits.pages))
                 return
             asked.add(url)
             visit.links.clear()
@@ -156,7 +168,7 @@ class Website:
         site, named = visit.site, list(visit.robots.sitemaps) if visit.robots else []
         waiting = named or list(dict.fromkeys((f"{site.address}sitemap.xml", f"{site.origin}/sitemap.xml")))
         found, asked = dict[str, None](), list[str]()
-        while waiting and len(asked) < MOST_SITEMAPS and len(found) <= MOST_PAGES:
+        while waiting and len(asked) < MOST_SITEMAPS and len(found) <= self._limits.pages:
             asked.append(waiting.pop(0))
             got = await self._required(visit.fetch, asked[-1])
             if got.status >= FIRST_FAILURE or got.status == TOO_MANY:
@@ -184,7 +196,7 @@ class Website:
     async def _asked(
         self, fetch: Fetcher, url: str, headers: Mapping[str, str] | None = None, known: Collection[str] = ()
     ) -> Fetched:
-        return await ask(lambda: fetch.get(url, headers, known), self._retries)
+        return await ask(lambda: fetch.get(url, headers, known), self._limits.retries)
 
     async def _page(self, visit: _Visit, url: str) -> Found:
         """Read one page. Raises `SourceUnavailable` where the site is down, or wants to be left alone."""
@@ -232,7 +244,7 @@ class Website:
 
     def _wait(self, visit: _Visit) -> float:
         delay = visit.robots.crawl_delay(AGENT) if visit.robots else None
-        return min(max(self._pace, delay or 0.0), LONGEST_PACE) if self._pace else 0.0
+        return min(max(self._limits.pace, delay or 0.0), LONGEST_PACE) if self._limits.pace else 0.0
 
     def _failed(self, visit: _Visit, url: str, reason: str, *, is_down: bool) -> Unreadable:
         visit.failures += is_down

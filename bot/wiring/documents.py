@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 REPOSITORY = re.compile(r"https?://[^#?]+\.git(?:#|$)", re.IGNORECASE)
 REPOSITORIES = "repositories"  # the folder of the data folder in which their files are kept
+WEBSITES = "websites"  # the one in which each of their pages is while it is read
 GROUP = "footnote.sources"
 """The group of entry points by which other packages bring kinds of sources; each is the first word of an address."""
 KIND = re.compile(r"([a-z][a-z0-9+.-]+):")
@@ -103,7 +104,8 @@ def opened(settings: Settings, name: str, origin: Origin) -> DocumentSource:
         return _repository(settings, name, origin, rules)
     from adapters.documents.website import Website
 
-    return Website(origin.address, name=name, alone=origin.kind is SourceKind.PAGE, rules=rules)
+    home, alone = settings.data_dir / WEBSITES, origin.kind is SourceKind.PAGE
+    return Website(origin.address, name=name, home=home, alone=alone, rules=rules)
 
 
 def _repository(settings: Settings, name: str, origin: Origin, rules: FetchRules | None = None) -> Repository:

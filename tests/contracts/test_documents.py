@@ -17,7 +17,7 @@ import pytest
 
 from adapters.documents.folder import Folder
 from adapters.documents.repository import Repository
-from adapters.documents.website import Website
+from adapters.documents.website import SiteLimits, Website
 from adapters.fetching import FetchRules, fetcher
 from adapters.retry import SITE
 from bot.wiring.documents import BroughtSource
@@ -72,7 +72,7 @@ async def folder(place: Path) -> AsyncGenerator[Shelf]:
 
 
 @asynccontextmanager
-async def website(_place: Path) -> AsyncGenerator[Shelf]:
+async def website(place: Path) -> AsyncGenerator[Shelf]:
     """A website with a sitemap, which has no page at its own address."""
     async with WebSite() as site:
 
@@ -85,7 +85,9 @@ async def website(_place: Path) -> AsyncGenerator[Shelf]:
             site.broken = Reply(503, b"")
 
         rules = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
-        yield Shelf(Website(f"{site.url}/docs/", name="shelf", rules=rules, pace=0.0, retries=ONCE), put, break_down)
+        address = f"{site.url}/docs/"
+        source = Website(address, name="shelf", home=place, rules=rules, limits=SiteLimits(pace=0.0, retries=ONCE))
+        yield Shelf(source, put, break_down)
 
 
 @asynccontextmanager

@@ -6,14 +6,18 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.commands.sources import NOT_ALLOWED, WHO
+from tests.end_to_end.test_run import PATIENCE
 from tests.fixtures.commands import Footnote, Here
 from tests.fixtures.redis import clean
 from tests.servers.git import GitServer
+from tests.servers.service import Hang, Service
 from tests.servers.website import WebSite, html
 
 OTHER, THIRD = "discord:81384788765712384", "slack:T012AB3CD"
@@ -183,6 +187,43 @@ async def test_a_repository_is_a_source(footnote: Footnote, url: str) -> None:
     assert (added.code, kept, removed.code) == (0, ["goats.md"], 0)
     assert (slipped.code, "has no branch or tag 'maind'" in slipped.err, "slip" in names.out) == (2, True, False)
     assert [*(footnote.data / "repositories").iterdir()] == []
+
+
+@asynccontextmanager
+async def place(kind: str) -> AsyncGenerator[tuple[Service, tuple[str, ...]]]:
+    """Run a repository or a website of one page, and say how it is added."""
+    if kind == "repository":
+        async with GitServer() as git:
+            git.put({"goats.md": b"# Goats\n\nGoats eat thistles.\n"})
+            yield git, (git.address, "--base-url", "https://x.example")
+    else:
+        async with WebSite({"/": html("Goats", "Goats eat thistles.")}) as site:
+            yield site, (site.url,)
+
+
+@pytest.mark.promise("resumable")
+@pytest.mark.parametrize(("kind", "answered", "kept"), [("repository", 2, ["goats.md"]), ("website", 3, [])])
+async def test_what_a_kill_leaves_goes_the_next_time(
+    footnote: Footnote, url: str, tmp_path: Path, kind: str, answered: int, kept: list[str]
+) -> None:
+    """In the data folder, and nothing is left elsewhere."""
+    places = [footnote.data / "repositories", footnote.data / "websites", tmp_path / "tmp"]
+    places[-1].mkdir()
+    env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1/32", "TMPDIR": str(places[-1])}
+
+    def left() -> set[Path]:
+        return {path for each in places for path in each.rglob("*") if path.is_file() or path.name.startswith("new-")}
+
+    async with place(kind) as (service, words):
+        service.faults.extend([*[None] * answered, Hang()])
+        adding = await replace(footnote, is_forked=False).start("sources", "add", *words, "--name", "farm", **env)
+        await service.was_asked(answered + 1, seconds=PATIENCE)
+        adding.kill()
+        await adding.wait()
+        before = left()
+        synced = await asyncio.to_thread(footnote.apart, "sources", "sync", "farm", **env)
+
+    assert (synced.code, bool(before), left() & before, [path.name for path in left()]) == (0, True, set(), kept)
 
 
 @pytest.mark.promise("keeps-sources")

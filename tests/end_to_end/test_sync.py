@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 from tests.end_to_end.test_run import PATIENCE, started
 from tests.fixtures.commands import Footnote
 from tests.servers.discord import DiscordServer
+from tests.servers.git import GitServer
+from tests.servers.service import Hang
 
 
 def overdue(footnote: Footnote, name: str) -> None:
@@ -48,3 +51,35 @@ async def test_a_bot_reads_what_has_changed_by_itself(footnote: Footnote, tmp_pa
     found = {each["name"]: each for each in json.loads(listed.out)["sources"]}
     assert (code, found["farm"]["pages"], found["gone"]["pages"]) == (0, 2, 1)
     assert found["gone"]["last"]["problem"].startswith("There is no folder or file")
+
+
+@pytest.mark.promise("syncs-by-itself")
+@pytest.mark.timeout(300)
+async def test_a_bot_that_stops_leaves_nothing_of_what_it_was_fetching(footnote: Footnote) -> None:
+    """No process, and no file; the next one fetches it again."""
+    env = {"FOOTNOTE_FETCH_NETWORKS": "127.0.0.1/32"}
+    repositories = footnote.data / "repositories"
+    async with GitServer() as git, DiscordServer() as server:
+        git.put({"goats.md": b"# Goats\n\nGoats eat grass.\n"})
+        words = (git.address, "--base-url", "https://x.example", "--every", "1d")
+        added = await asyncio.to_thread(footnote, "sources", "add", *words, **env)
+        overdue(footnote, "shelf")
+        [before] = repositories.glob("*/*")
+        git.put({"goats.md": b"# Goats\n\nGoats eat thistles.\n"})
+        git.received.clear()
+        git.faults.extend([None, None, Hang()])
+        async with started(replace(footnote, is_forked=False), server, **env) as bot:
+            await git.was_asked(3, seconds=4 * PATIENCE)
+            during = {path.name[:4] for path in repositories.rglob("new-*")}
+            bot.running.send_signal(signal.SIGTERM)
+            code, _ = await bot.ended()
+        left = await asyncio.to_thread(processes, footnote)
+
+    assert (added.code, during, code, left) == (0, {"new-"}, 0, [])
+    assert [*repositories.glob("*/*"), *repositories.rglob("new-*")] == [before]
+
+
+def processes(footnote: Footnote) -> list[str]:
+    """The processes that have this data folder in their environment."""
+    shown = subprocess.run(["ps", "axeww", "-o", "command="], capture_output=True, text=True, check=True).stdout
+    return [line for line in shown.splitlines() if f"FOOTNOTE_DATA_DIR={footnote.data} " in f"{line} "]

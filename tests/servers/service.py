@@ -112,6 +112,12 @@ class Service(ABC):
     async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
         """Answer as the real service would."""
 
+    async def was_asked(self, times: int, *, seconds: float) -> None:
+        """Wait until it was asked so many times. Raises `TimeoutError`."""
+        async with asyncio.timeout(seconds):
+            while len(self.received) < times:  # noqa: ASYNC110 - whoever asks is another process
+                await asyncio.sleep(0.02)
+
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         received = await _read(request)
         self.received.append(received)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -203,6 +204,26 @@ async def test_reading_ends_with_the_bot(tmp_path: Path) -> None:
     await cancelled(running)
 
     assert not is_there(words(file))
+
+
+@pytest.mark.parametrize("hears", [True, False])
+async def test_what_is_stopped_clears_up_after_itself(tmp_path: Path, hears: bool) -> None:
+    """As after Ctrl-C; one that does not end within some seconds is killed."""
+    file, made = tmp_path / "pid", tmp_path / "made"
+    made.mkdir()
+    program = (
+        f"import os, signal, tempfile, time\n"
+        f"with tempfile.TemporaryDirectory(dir={str(made)!r}):\n"
+        f"    {hears} or signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        f"    open({str(file)!r}, 'w').write(str(os.getpid()))\n"
+        f"    time.sleep(60)\n"
+    )
+    one = replace(syncing(await shelf(record("a")), MemoryDedup(), *doing(program)), ending=5.0 if hears else 0.2)
+    running = asyncio.create_task(one.run())
+    await wait_until(lambda: bool(words(file)), what="the command")
+    await cancelled(running)
+
+    assert (is_there(words(file)), [*made.iterdir()] == []) == (False, hears)
 
 
 def words(path: Path) -> str:

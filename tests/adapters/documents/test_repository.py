@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import os
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -18,6 +21,7 @@ from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import Found
 from tests.servers.git import GitServer
 from tests.servers.service import Hang, Reply, Reset, Trickle
+from tests.waiting import wait_until
 
 RULES = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
 BASE = "https://x.example"
@@ -146,6 +150,33 @@ async def test_half_a_commit_is_none(server: GitServer, tmp_path: Path) -> None:
     server.half = False
 
     assert titles(await read(source(server, tmp_path))) == ["Start", "Goats"]
+
+
+UNPACKS = """
+import asyncio, sys
+from pathlib import Path
+from adapters.documents.checkout import unpack
+asyncio.run(unpack(Path(sys.argv[1]), "0" * 40, "", Path(sys.argv[2])))
+"""
+
+
+async def test_nothing_is_unpacked_for_somebody_who_was_killed(tmp_path: Path) -> None:
+    """The process that does it ends with the one that started it, whatever it is doing."""
+    answer = tmp_path / "answer"
+    os.mkfifo(answer)
+    started = await asyncio.create_subprocess_exec(sys.executable, "-c", UNPACKS, str(answer), str(tmp_path / "files"))
+    with await asyncio.to_thread(answer.open, "wb", buffering=0) as pipe:  # opened once somebody reads
+        started.kill()
+        await started.wait()
+
+        def is_over() -> bool:
+            try:
+                pipe.write(b"0000")
+            except BrokenPipeError:
+                return True
+            return False
+
+        await wait_until(is_over, what="the end of the process that unpacks")
 
 
 async def test_a_commit_that_is_too_large_is_refused(server: GitServer, tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import ipaddress
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from adapters.documents.website import MADE_UP, MOST_FAILURES, Website
+from adapters.documents.website import MADE_UP, MOST_FAILURES, SiteLimits, Website
 from adapters.fetching import FetchRules
 from adapters.retry import SITE
 from bench.ingestion import unchanged_site
@@ -34,8 +35,16 @@ class Naps:
         self.slept.append(seconds)
 
 
+class Site(WebSite):
+    """A website, and where its pages are while they are read."""
+
+    def __init__(self, pages: Mapping[str, str | bytes], home: Path) -> None:
+        super().__init__(pages)
+        self.home = home
+
+
 @pytest.fixture(name="site")
-async def _site() -> AsyncGenerator[WebSite]:
+async def _site(tmp_path: Path) -> AsyncGenerator[Site]:
     """Run a site of three pages that lead to each other, and one that is elsewhere."""
     pages = {
         "/docs/": html(
@@ -45,24 +54,24 @@ async def _site() -> AsyncGenerator[WebSite]:
         "/docs/b/": html("B", "Hens eat corn.", links=("c?page=1",)),
         "/other": html("Other", "Elsewhere."),
     }
-    async with WebSite(pages) as site:
+    async with Site(pages, tmp_path) as site:
         yield site
 
 
-def source(site: WebSite, path: str = "/docs/", *, alone: bool = False) -> Website:
+def source(site: Site, path: str = "/docs/", *, alone: bool = False, limits: SiteLimits | None = None) -> Website:
     """Give the site as a source; nobody sleeps here."""
-    retries = replace(SITE, sleep=Naps())
-    return Website(site.url + path, name="docs", alone=alone, rules=RULES, pace=0.0, retries=retries)
+    limits = limits or SiteLimits(pace=0.0, retries=replace(SITE, sleep=Naps()))
+    return Website(site.url + path, name="docs", home=site.home, alone=alone, rules=RULES, limits=limits)
 
 
 async def read(
-    site: WebSite, path: str = "/docs/", *, seen: dict[str, str] | None = None, alone: bool = False
+    site: Site, path: str = "/docs/", *, seen: dict[str, str] | None = None, alone: bool = False
 ) -> list[Found]:
     """Read it to the end."""
     return [found async for found in source(site, path, alone=alone).documents(seen or {})]
 
 
-def urls(site: WebSite, found: list[Found]) -> list[str]:
+def urls(site: Site, found: list[Found]) -> list[str]:
     """Give the paths of what was read."""
     return [each.url.removeprefix(site.url) for each in found if isinstance(each, Document)]
 
@@ -73,7 +82,7 @@ def stamps(found: list[Found]) -> dict[str, str]:
 
 
 @pytest.mark.promise("websites")
-async def test_the_pages_below_an_address_are_read(site: WebSite) -> None:
+async def test_the_pages_below_an_address_are_read(site: Site) -> None:
     """Where nothing lists them, links are followed; what is elsewhere is not asked for."""
     found = await read(site)
 
@@ -91,7 +100,7 @@ async def test_the_pages_below_an_address_are_read(site: WebSite) -> None:
     assert Counter(site.asked) == Counter([*lists, "/docs/", "/docs/a", "/docs/b/", f"/docs/{MADE_UP}"])
 
 
-async def test_a_sitemap_names_the_pages(site: WebSite) -> None:
+async def test_a_sitemap_names_the_pages(site: Site) -> None:
     """Also packed, and in several files; of those that it names, the ones of the folder count."""
     site.pages["/docs/lone"] = html("Lone", "Nobody leads here.")
     site.list("/docs/lone", "/other", "/docs/a")
@@ -105,7 +114,7 @@ async def test_a_sitemap_names_the_pages(site: WebSite) -> None:
     assert "/docs/b/" not in site.asked
 
 
-async def test_a_list_for_machines_names_the_pages(site: WebSite) -> None:
+async def test_a_list_for_machines_names_the_pages(site: Site) -> None:
     """And what it names is read as Markdown or text where it is that."""
     site.pages["/docs/llms.txt"] = f"# Docs\n\n- [A]({site.url}/docs/a.md)\n- [Away](https://x.example/)\n"
     site.pages["/docs/a.md"] = "# Goats\n\nGoats eat thistles.\n"
@@ -117,14 +126,14 @@ async def test_a_list_for_machines_names_the_pages(site: WebSite) -> None:
     assert [each.title for each in found if isinstance(each, Document)] == ["Start", "Goats"]
 
 
-async def test_a_page_can_be_read_alone(site: WebSite) -> None:
+async def test_a_page_can_be_read_alone(site: Site) -> None:
     """With nothing asked but that and what robots may."""
     assert urls(site, await read(site, "/docs/a", alone=True)) == ["/docs/a"]
     assert site.asked == ["/robots.txt", "/docs/a"]
 
 
 @pytest.mark.promise("websites")
-async def test_what_robots_may_not_read_is_not_asked_for(site: WebSite) -> None:
+async def test_what_robots_may_not_read_is_not_asked_for(site: Site) -> None:
     """By the rules for all, or those for us alone; and a page may say so of itself."""
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /docs/a\n"
     site.pages["/docs/b/"] = html("B", "Hidden.", head='<meta name="robots" content="noindex">')
@@ -140,7 +149,7 @@ async def test_what_robots_may_not_read_is_not_asked_for(site: WebSite) -> None:
 
 @pytest.mark.promise("websites")
 @pytest.mark.parametrize("validators", [("ETag", "Last-Modified"), ("Last-Modified",)])
-async def test_a_page_that_is_as_it_was_costs_a_request(site: WebSite, validators: tuple[str, ...]) -> None:
+async def test_a_page_that_is_as_it_was_costs_a_request(site: Site, validators: tuple[str, ...]) -> None:
     """It is not sent again, and not read; what has changed is, and what has gone is not there."""
     site.validators = validators
     seen = stamps(await read(site))
@@ -169,7 +178,7 @@ async def test_an_unchanged_site_costs_one_request_a_page_and_no_embedding(valid
     assert [row.held for row in rows if row.bar] == [True] * 3
 
 
-async def test_a_page_that_has_changed_is_read_again(site: WebSite) -> None:
+async def test_a_page_that_has_changed_is_read_again(site: Site) -> None:
     """And where it leads now."""
     seen = stamps(await read(site))
     site.pages |= {"/docs/a": html("A", "New.", links=("/docs/new",)), "/docs/new": html("New", "Here.")}
@@ -179,7 +188,7 @@ async def test_a_page_that_has_changed_is_read_again(site: WebSite) -> None:
     assert urls(site, again) == ["/docs/a", "/docs/new"]
 
 
-async def test_pages_with_a_proper_address_are_one(site: WebSite) -> None:
+async def test_pages_with_a_proper_address_are_one(site: Site) -> None:
     """The first one stands for both, under the address that they name, unless that is elsewhere."""
     site.pages["/docs/a"] = html("B", "Hens.", head='<link rel="canonical" href="/docs/b/">')
     site.pages["/docs/"] = html(
@@ -193,7 +202,7 @@ async def test_pages_with_a_proper_address_are_one(site: WebSite) -> None:
 
 
 @pytest.mark.promise("incremental")
-async def test_a_page_that_has_moved_for_good_costs_a_request(site: WebSite) -> None:
+async def test_a_page_that_has_moved_for_good_costs_a_request(site: Site) -> None:
     """It is asked for where it is, whichever of its addresses is listed; a redirect for now is asked again."""
     site.pages |= {"/docs/c/": html("C", "Cats eat mice."), "/docs/d/": html("D", "Dogs eat bones.")}
     site.at["/docs/b"] = Reply(301, b"", {"Location": "/docs/b/"})
@@ -229,7 +238,7 @@ LOGIN = html("Sign in", "A member reads a page, b or not.", head='<input type="p
 @pytest.mark.parametrize("paths", [("/docs/", "/docs/a", "/docs/b/"), ("/docs/a", "/docs/b/")])
 @pytest.mark.parametrize("validators", [("ETag",), ()])
 async def test_nothing_is_removed_that_is_behind_a_login_now(
-    site: WebSite, closed: Reply, paths: tuple[str, ...], validators: tuple[str, ...]
+    site: Site, closed: Reply, paths: tuple[str, ...], validators: tuple[str, ...]
 ) -> None:
     """Be it the whole site or a part; the login is no page, and what was read before stays as it was."""
     site.validators = validators
@@ -245,7 +254,7 @@ async def test_nothing_is_removed_that_is_behind_a_login_now(
 
 
 @pytest.mark.promise("websites")
-async def test_a_page_that_does_not_exist_is_none_whatever_the_site_says(site: WebSite) -> None:
+async def test_a_page_that_does_not_exist_is_none_whatever_the_site_says(site: Site) -> None:
     """A site may show the same for all that it does not have, and call that a success."""
     seen = stamps(await read(site))
     site.pages["/docs/"] = html("Start", "Welcome.", links=("a", "b/", "c"))
@@ -259,7 +268,7 @@ async def test_a_page_that_does_not_exist_is_none_whatever_the_site_says(site: W
     assert [type(each) for each in again if not isinstance(each, LeftOut)] == [Document, Unchanged]
 
 
-async def test_a_site_that_shows_its_start_for_everything_is_read(site: WebSite) -> None:
+async def test_a_site_that_shows_its_start_for_everything_is_read(site: Site) -> None:
     """What its start shows at the address of a known page says nothing of that page."""
     start = site.pages["/docs/"]
     assert isinstance(start, str)
@@ -272,7 +281,7 @@ async def test_a_site_that_shows_its_start_for_everything_is_read(site: WebSite)
     assert [type(each) for each in again] == [Document, Unchanged, Unreadable]
 
 
-async def test_a_site_that_has_moved_says_where(site: WebSite) -> None:
+async def test_a_site_that_has_moved_says_where(site: Site) -> None:
     """Nothing below its old address can be read any more."""
     site.at |= {path: Reply(301, b"", {"Location": f"/new{path}"}) for path in ("/docs/", "/docs/a", "/docs/b/")}
     site.pages["/new/docs/"] = html("Start", "Welcome.")
@@ -284,7 +293,7 @@ async def test_a_site_that_has_moved_says_where(site: WebSite) -> None:
 @pytest.mark.promise("websites")
 @pytest.mark.parametrize("status", [500, 502, 503, 429])
 @pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml"])
-async def test_a_site_that_is_down_is_told(site: WebSite, path: str, status: int) -> None:
+async def test_a_site_that_is_down_is_told(site: Site, path: str, status: int) -> None:
     """Nobody knows which pages it has, so that none of them has gone."""
     site.at[path] = Reply(status, b"")
 
@@ -292,7 +301,7 @@ async def test_a_site_that_is_down_is_told(site: WebSite, path: str, status: int
         await read(site)
 
 
-async def test_a_site_that_does_not_answer_is_told(site: WebSite) -> None:
+async def test_a_site_that_does_not_answer_is_told(site: Site) -> None:
     """The same."""
     await site.down()
 
@@ -301,7 +310,7 @@ async def test_a_site_that_does_not_answer_is_told(site: WebSite) -> None:
 
 
 @pytest.mark.parametrize("reply", [Reply(500, b""), Reply(200, b"<html>", {"Content-Encoding": "gzip"})])
-async def test_a_site_that_stops_to_answer_is_told(site: WebSite, reply: Reply) -> None:
+async def test_a_site_that_stops_to_answer_is_told(site: Site, reply: Reply) -> None:
     """After so many pages in a row, also where they break off."""
     paths = [f"/docs/{number}" for number in range(MOST_FAILURES + 3)]
     site.list(*paths)
@@ -312,15 +321,14 @@ async def test_a_site_that_stops_to_answer_is_told(site: WebSite, reply: Reply) 
     assert [path for path in site.asked if path in paths] == paths[:MOST_FAILURES]
 
 
-async def test_a_site_that_wants_to_be_left_alone_is_left_alone(site: WebSite) -> None:
+async def test_a_site_that_wants_to_be_left_alone_is_left_alone(site: Site) -> None:
     """For as long as it says; then it is asked again, and after three times not at all."""
     naps = Naps()
     site.at["/docs/a"] = Reply(429, b"", {"Retry-After": "7"})
 
     async def reading() -> None:
-        retries = replace(SITE, sleep=naps)
-        website = Website(f"{site.url}/docs/", name="docs", rules=RULES, pace=0.0, retries=retries)
-        [each async for each in website.documents()]
+        limits = SiteLimits(pace=0.0, retries=replace(SITE, sleep=naps))
+        [each async for each in source(site, limits=limits).documents()]
 
     with pytest.raises(SourceUnavailable, match="asks to be left alone for now"):
         await reading()
@@ -337,7 +345,7 @@ async def test_a_site_that_wants_to_be_left_alone_is_left_alone(site: WebSite) -
         (418, "answers with an error (418)."),
     ],
 )
-async def test_a_page_that_is_refused_is_named_and_stays(site: WebSite, status: int, reason: str) -> None:
+async def test_a_page_that_is_refused_is_named_and_stays(site: Site, status: int, reason: str) -> None:
     """What was read of it before is kept; the others are read."""
     site.at["/docs/a"] = Reply(status, b"")
 
@@ -349,7 +357,7 @@ async def test_a_page_that_is_refused_is_named_and_stays(site: WebSite, status: 
     assert urls(site, found) == ["/docs/", "/docs/b/"]
 
 
-async def test_what_leads_elsewhere_or_is_no_page_is_left_out(site: WebSite) -> None:
+async def test_what_leads_elsewhere_or_is_no_page_is_left_out(site: Site) -> None:
     """A redirect out of the folder, a picture, and what is not public at all."""
     site.at["/docs/a"] = Reply(302, b"", {"Location": "/other"})
     site.at["/docs/b/"] = Reply(200, b"PNG", {"Content-Type": "image/png"})
@@ -366,15 +374,15 @@ async def test_what_leads_elsewhere_or_is_no_page_is_left_out(site: WebSite) -> 
 
 
 @pytest.mark.promise("safe-fetching")
-async def test_a_site_of_this_machine_is_refused(site: WebSite) -> None:
+async def test_a_site_of_this_machine_is_refused(site: Site) -> None:
     """Unless the operator allows it; nothing is asked."""
     with pytest.raises(InvalidInput, match="FOOTNOTE_FETCH_NETWORKS"):
-        [found async for found in Website(f"{site.url}/", name="docs", pace=0.0).documents()]
+        [found async for found in Website(f"{site.url}/", name="docs", home=site.home).documents()]
 
     assert site.asked == []
 
 
-async def test_a_line_that_is_cut_costs_one_page(site: WebSite) -> None:
+async def test_a_line_that_is_cut_costs_one_page(site: Site) -> None:
     """The others are read."""
     site.list("/docs/a", "/docs/b/")
     found: list[Found] = []
