@@ -97,7 +97,8 @@ class Origin(Value):
 
     def overlaps(self, other: Origin) -> bool:
         """Return whether one of the two is the place of the other, or in it, so that both hold the same pages."""
-        here, there = (re.sub(r"[/#:]+", "/", f"{each.address}/") for each in (self, other))
+        ports = (re.sub(r"^(https?://[^/#]*):", r"\1;", each.address) for each in (self, other))  # which are no folders
+        here, there = (re.sub(r"[/#:]+", "/", f"{each}/") for each in ports)
         return here.startswith(there) or there.startswith(here)
 
 

@@ -221,3 +221,20 @@ async def test_a_source_that_nobody_knows_is_named(library: Library, index: Memo
         await library.remove("docs")
     with pytest.raises(InvalidInput, match="It is not known where 'old' comes from"):
         [step async for step in library.sync("old")]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "overlap"),
+    [
+        ("https://docs.example", "https://docs.example/guide/", True),
+        ("https://docs.example", "https://docs.example.evil.example/guide/", False),
+        ("https://docs.example", "https://docs.example:8443/guide/", False),
+        ("https://docs.example:8443/", "https://docs.example:8443/guide/", True),
+        ("https://x.example/a.git#main", "https://x.example/a.git#main:2027", True),
+    ],
+)
+def test_sources_overlap_where_one_is_in_the_other(here: str, there: str, overlap: bool) -> None:
+    """By whole names and ports, not by the beginnings of them."""
+    origins = [Origin(kind=SourceKind.WEBSITE, address=each) for each in (here, there)]
+
+    assert [one.overlaps(other) for one, other in (origins, origins[::-1])] == [overlap] * 2
