@@ -11,7 +11,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from urllib.parse import urldefrag, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
+
+from adapters.documents.made_of import readers
 
 TAG = re.compile(r"<(a|link|meta|base|input)\s([^<>]{0,4000})>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -20,6 +22,15 @@ LISTED = re.compile(r"\]\(([^()\s]{1,2000})\)")
 UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 DEEPEST, LONGEST = 20, 2_000  # segments of a path, and characters of an address: what has more is made by a machine
 LARGEST_LIST = 50_000_000  # bytes, unpacked
+
+
+def origin(address: str) -> str:
+    """Return the scheme, host and port of an address, as two of them can be compared; nothing where it has none."""
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        usual = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
+        return f"{parts.scheme}://{parts.netloc.lower().removesuffix(usual)}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +45,7 @@ class Site:
         """Return the site of an address; what follows the last slash is a page unless it has no ending."""
         parts = urlsplit(address)
         folder, _, page = (parts.path or "/").rpartition("/")
-        return cls(f"{parts.scheme}://{parts.netloc}", f"{folder}/" if "." in page or not page else f"{folder}/{page}/")
+        return cls(origin(address), f"{folder}/" if "." in page or not page else f"{folder}/{page}/")
 
     @property
     def address(self) -> str:
@@ -47,8 +58,8 @@ class Site:
             address = urldefrag(urljoin(base, html.unescape(target).strip())).url
             parts = urlsplit(address)
             is_inside = f"{parts.path}/".startswith(self.folder) and parts.path.count("/") <= DEEPEST
-            if f"{parts.scheme}://{parts.netloc}" == self.origin and is_inside and len(address) <= LONGEST:
-                return urlunsplit(parts._replace(path=parts.path or "/"))
+            if origin(address) == self.origin and is_inside and len(address) <= LONGEST:
+                return urlunsplit(parts._replace(netloc=self.origin.partition("://")[2], path=parts.path or "/"))
         return None
 
     def chapter(self, address: str) -> str:
@@ -91,13 +102,14 @@ def hints_in(text: str, address: str, site: Site) -> Hints:
     return Hints(() if "nofollow" in rules else tuple(links), canonical, "noindex" in rules, asks)
 
 
-def locations(body: bytes) -> tuple[list[str], bool]:
-    """Return the addresses in a sitemap, which may be packed, and whether these are sitemaps in turn."""
+def locations(body: bytes) -> tuple[list[str], bool] | None:
+    """Return the addresses in a sitemap, which may be packed, and whether these are sitemaps; None for what is none."""
     if body.startswith(b"\x1f\x8b"):
         with suppress(zlib.error):
             body = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, LARGEST_LIST)
     text = body.decode(errors="replace")
-    return [html.unescape(found).strip() for found in LOCATION.findall(text)], "<sitemapindex" in text[:2_000].lower()
+    found, head = [html.unescape(each).strip() for each in LOCATION.findall(text)], text[:2_000].lower()
+    return (found, "<sitemapindex" in head) if found or "<urlset" in head or "<sitemapindex" in head else None
 
 
 def listed(text: str, address: str, site: Site) -> Iterator[str]:
@@ -105,3 +117,24 @@ def listed(text: str, address: str, site: Site) -> Iterator[str]:
     for target in LISTED.findall(text):
         if (page := site.page(target, address)) is not None:
             yield page
+
+
+def shown(text: str, *urls: str) -> str:
+    """Return the words of a page without any of these addresses: many repeat theirs where they have nothing to show."""
+    paths = [unquote(urlsplit(url).path).rstrip("/") for url in urls]
+    for path in filter(None, paths):
+        text = re.sub(rf"{re.escape(path)}/?(?![\w-])", "", text)
+    names = {path.rpartition("/")[2] for path in paths}
+    return " ".join(word for word in text.split() if word.strip("/.,:;!?\"'`()[]") not in names)
+
+
+def quoted(text: str) -> str:
+    """Return a header's value without blanks, so that several can stand in a line."""
+    return text.replace("%", "%25").replace(" ", "%20")
+
+
+def stamp_in(text: str) -> tuple[str, ...] | None:
+    """Return what a stamp says, as long as pages are still read in the same way."""
+    parts = tuple(map(unquote, text.split(" ")))
+    expected = 5
+    return parts if len(parts) == expected and parts[0] == readers() else None

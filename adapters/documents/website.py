@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-from adapters.documents.links import Hints, Site, hints_in, listed, locations
+from adapters.documents.links import Hints, Site, hints_in, listed, locations, origin, quoted, shown, stamp_in
 from adapters.documents.made_of import readers
 from adapters.documents.page import NotReadable
 from adapters.documents.reader import ReadRequest
@@ -43,6 +43,8 @@ GONE, CLOSED = (404, 410), (401, 402, 403, 451)
 DOWN = "{} {} Nothing was removed; it will be tried again later."
 ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
 TOO_MANY_PAGES = "has more than {:,} pages; name a folder of it."
+NO_SITEMAP = "is not a sitemap."
+BEYOND = f"is beyond the {MOST_SITEMAPS} sitemaps that are read; name a folder of the site."
 LED = "{} redirects to {}, so nothing could be read. If the pages are there now, add that address as a source."
 CLOSED_NOW = "leads to a login or to another place, so what was read of it before is kept."
 FORBIDDEN, AGAIN, ELSEWHERE, HIDDEN = "forbidden by robots.txt", "under another address", "elsewhere", "hidden"
@@ -74,15 +76,24 @@ class _Known(NamedTuple):
 
 @dataclass(slots=True)
 class _Visit:
-    """One walk through a site: what there is to read, and what is known by now."""
+    """One walk through a site: what there is to read, and what is known by now.
+
+    What is `new` comes before what was `known`, so that a walk that is broken off again and again comes to its end.
+    Lists that are `missing` may name any of what was known, with why if that has to be told.
+    """
 
     site: Site
     fetch: Fetcher
-    robots: Protego | None
     seen: Mapping[str, _Known]
     reading: ReadingProcess
     folder: Path
     first: str
+    robots: Protego | None = None
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    new: dict[str, None] = field(default_factory=dict[str, None])
+    known: dict[str, None] = field(default_factory=dict[str, None])
+    asked: set[str] = field(default_factory=set[str])
+    owners: dict[str, str] = field(init=False)
     links: dict[str, None] = field(default_factory=dict[str, None])
     done: set[str] = field(default_factory=set[str])
     reached: set[str] = field(default_factory=set[str])
@@ -91,6 +102,21 @@ class _Visit:
     led: str = ""
     nowhere: str | None = None
     is_lost: bool = False
+
+    def __post_init__(self) -> None:
+        self.owners = {address: asked for asked, page in self.seen.items() for address in (page.moved, page.url, asked)}
+
+    def wait_for(self, urls: Iterable[str]) -> None:
+        """Give each page a turn, once."""
+        for url in urls:
+            if url not in self.asked and url not in self.new:
+                (self.known if url in self.owners else self.new)[url] = None
+
+    def apart(self, url: str) -> Collection[str]:
+        """Return the addresses that had a turn of their own, or where this one is new, that will have one."""
+        if url in self.owners:
+            return self.reached
+        return self.reached | self.known.keys() | {self.seen[each].url for each in self.known if each in self.seen}
 
 
 class Website:
@@ -113,10 +139,11 @@ class Website:
         self._alone = alone
         self._rules = rules
         self._limits = limits
+        self._size = 1 if alone else None
 
     async def size(self) -> int | None:
-        """Nobody knows how many pages there are before the last one."""
-        return None
+        """Return how many pages the site lists, as soon as that was read; None before, and where links are followed."""
+        return self._size
 
     async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Read one page after the other; one that is as it was costs a request and nothing else."""
@@ -126,58 +153,84 @@ class Website:
             reading = ReadingProcess(DEFAULT_LIMITS)
             stack.push_async_callback(reading.aclose)
             site = Site.of(self._address)
-            known = {stamp[1]: _Known(url, *stamp[2:]) for url, text in seen.items() if (stamp := _stamp(text))}
+            stamps = {url: stamp_in(text) or ("", url, "", "", "") for url, text in seen.items()}
+            known = {stamp[1]: _Known(url, *stamp[2:]) for url, stamp in stamps.items()}
             first = site.page(self._address, self._address) or self._address
-            visit = _Visit(site, fetch, await self._robots(fetch, site), known, reading, folder, first)
+            visit = _Visit(site, fetch, known, reading, folder, first)
+            visit.robots = await self._robots(visit)
             async with aclosing(self._walk(visit)) as walked:
                 async for found in walked:
                     yield found
 
     async def _walk(self, visit: _Visit) -> AsyncGenerator[Found]:
-        pages: Iterable[str] = [] if self._alone else await self._pages(visit)
-        waiting = dict.fromkeys([visit.first, *pages])
-        follows = not self._alone and len(waiting) == 1
-        if follows:  # pages that are as they were do not say again where they lead
-            waiting |= dict.fromkeys(asked for asked in visit.seen if visit.site.page(asked, asked))
-        asked = set[str]()
-        while waiting:
-            url = next(iter(waiting))
-            del waiting[url]
-            if len(asked) >= self._limits.pages:
-                yield Unreadable(name=self._address, reason=TOO_MANY_PAGES.format(self._limits.pages))
+        pages = [] if self._alone else await self._pages(visit)
+        told = [Unreadable(name=url, reason=why, url=url) for url, why in visit.missing.items() if why]
+        for each in told:
+            yield each
+        follows = not self._alone and {*pages} <= {visit.first}
+        if follows or (visit.missing and not self._alone):  # what is as it was does not say again where it leads
+            pages += [asked for asked in visit.seen if visit.site.page(asked, asked)]
+        visit.new[visit.first] = None
+        visit.wait_for(pages)
+        most = self._limits.pages
+        self._size = None if follows else len(told) + min(len(visit.new) + len(visit.known), most + 1)
+        while visit.new or visit.known:
+            has_room = len(visit.asked) + len(visit.known) < most
+            queue = visit.new if visit.new and has_room else visit.known
+            if not queue or len(visit.asked) >= most:
+                yield Unreadable(name=self._address, reason=TOO_MANY_PAGES.format(most))
                 return
-            asked.add(url)
+            url = next(iter(queue))
+            del queue[url]
+            visit.asked.add(url)
             visit.links.clear()
             yield await self._page(visit, url)
             if follows:
-                waiting |= {link: None for link in visit.links if link not in asked}
+                visit.wait_for(visit.links)
         if visit.led and not visit.done:
             raise InvalidInput(LED.format(self._address, visit.led), field="source")
 
-    async def _robots(self, fetch: Fetcher, site: Site) -> Protego | None:
+    async def _robots(self, visit: _Visit) -> Protego | None:
         """Return what the site asks of robots; None where it asks nothing. Raises as `documents`."""
         from protego import Protego
 
-        got = await self._required(fetch, f"{site.origin}/robots.txt")
+        got = await self._list(visit, url := f"{visit.site.origin}/robots.txt", is_named=False)
+        return Protego.parse(got.body[:500_000].decode(errors="replace")) if url not in visit.missing and got else None
+
+    async def _list(self, visit: _Visit, url: str, *, is_named: bool) -> Fetched | None:
+        """Return a list of what there is, if there is one; the visit knows of one that is not open or is gone.
+
+        Raises `InvalidInput`, and `SourceUnavailable` where the site is down.
+        """
+        got = await self._required(visit.fetch, url)
         if got.status >= FIRST_FAILURE or got.status == TOO_MANY:
-            raise SourceUnavailable(DOWN.format(self._address, ERROR.format(got.status)))
-        return Protego.parse(got.body[:500_000].decode(errors="replace")) if got.status == OK else None
+            raise SourceUnavailable(DOWN.format(url, ERROR.format(got.status)))
+        if got.status == OK:
+            return got
+        if is_named or got.status not in GONE:
+            why = (NOT_OPEN if got.status in CLOSED else ERROR).format(got.status)
+            visit.missing[url] = why if is_named else ""
+        return None
 
     async def _pages(self, visit: _Visit) -> list[str]:
         """Return the pages that the site lists, by its sitemaps or else for machines that read."""
         site, named = visit.site, list(visit.robots.sitemaps) if visit.robots else []
-        waiting = named or list(dict.fromkeys((f"{site.address}sitemap.xml", f"{site.origin}/sitemap.xml")))
-        found, asked = dict[str, None](), list[str]()
+        guessed = () if named else (f"{site.address}sitemap.xml", f"{site.origin}/sitemap.xml")
+        waiting, found, asked = dict.fromkeys(named or guessed), dict[str, None](), set[str]()
         while waiting and len(asked) < MOST_SITEMAPS and len(found) <= self._limits.pages:
-            asked.append(waiting.pop(0))
-            got = await self._required(visit.fetch, asked[-1])
-            if got.status >= FIRST_FAILURE or got.status == TOO_MANY:
-                raise SourceUnavailable(DOWN.format(asked[-1], ERROR.format(got.status)))
-            addresses, is_index = locations(got.body) if got.status == OK else ([], False)
-            if is_index:
-                waiting += [each for each in addresses if each.startswith(site.origin) and each not in asked]
+            url = next(iter(waiting))
+            del waiting[url]
+            asked.add(url)
+            await asyncio.sleep(self._wait(visit))
+            if (got := await self._list(visit, url, is_named=url not in guessed)) is None:
+                continue
+            if (sitemap := locations(got.body)) is None:
+                visit.missing[url] = "" if url in guessed else NO_SITEMAP
+            elif sitemap[1]:
+                waiting |= {each: None for each in sitemap[0] if origin(each) == site.origin and each not in asked}
             else:
-                found |= {page: None for each in addresses if (page := site.page(each, site.address))}
+                found |= {page: None for each in sitemap[0] if (page := site.page(each, site.address))}
+        visit.missing |= dict.fromkeys(list(waiting)[:1], BEYOND)
         if not found:
             got = await self._required(visit.fetch, f"{site.address}llms.txt")
             if got.status == OK and not got.headers.get("content-type", "").startswith("text/html"):
@@ -211,9 +264,10 @@ class Website:
         headers = {"If-None-Match": known.tag, "If-Modified-Since": known.modified} if known else {}
         headers = {name: value for name, value in headers.items() if value}
         try:
-            got = await self._asked(visit.fetch, known.moved if known and known.moved else url, headers, visit.reached)
+            place, apart = known.moved if known and known.moved else url, visit.apart(url)
+            got = await self._asked(visit.fetch, place, headers, apart)
             if got.status in GONE and known and known.moved:  # perhaps it is elsewhere by now
-                got = await self._asked(visit.fetch, url, None, visit.reached)
+                got = await self._asked(visit.fetch, url, None, apart)
         except (FetchRefused, FetchFailed) as error:
             return self._failed(visit, url, str(error), is_down=isinstance(error, FetchFailed))
         found = await self._answered(visit, url, got)
@@ -229,7 +283,7 @@ class Website:
         if got.status >= FIRST_FAILURE:
             return self._failed(visit, url, ERROR.format(got.status), is_down=True)
         visit.failures = 0
-        if got.status in REDIRECTS and got.url in visit.reached:
+        if got.status in REDIRECTS and got.url in visit.apart(url):
             return self._closed(visit, url) if got.url in visit.closed else LeftOut(name=url, why=AGAIN)
         if got.status == NOT_MODIFIED and known:
             again = known.url in visit.done
@@ -287,14 +341,15 @@ class Website:
 
     def _named(self, visit: _Visit, asked: str, got: Fetched, found: Found, url: str) -> Found:
         """Give what was read the address that it has on the web, and a stamp, unless another address gave it."""
-        if url in visit.done:
+        has_turn = asked not in visit.owners and visit.owners.get(url) in visit.known
+        if url in visit.done or has_turn:
             return LeftOut(name=asked, why=AGAIN)
         if not isinstance(found, Document):
             return found.model_copy(update={"name": asked, "url": url}) if isinstance(found, Unreadable) else found
         visit.done.add(url)
         moved = got.url if got.url != asked and not got.is_for_now else ""
         said = (asked, got.headers.get("etag", ""), got.headers.get("last-modified", ""), moved)
-        stamp = " ".join((readers(), *map(_quoted, said)))
+        stamp = " ".join((readers(), *map(quoted, said)))
         return found.model_copy(update={"url": url, "name": asked, "chapter": visit.site.chapter(url), "stamp": stamp})
 
     async def _instead(self, visit: _Visit, asked: str, found: Document, hints: Hints) -> Found | None:
@@ -307,7 +362,7 @@ class Website:
         made_up = urljoin(visit.first if self._alone else visit.site.address, MADE_UP)
         if visit.nowhere is None:
             visit.nowhere = await self._nowhere(visit, made_up)
-        if _shown(found.text, asked, made_up) != _shown(visit.nowhere, asked, made_up):
+        if shown(found.text, asked, made_up) != shown(visit.nowhere, asked, made_up):
             return None
         if asked == visit.first:
             visit.is_lost = True
@@ -338,24 +393,3 @@ class Website:
             return await visit.reading.read(request) or LeftOut(name=asked, why=HIDDEN)
         except NotReadable as error:
             return Unreadable(name=asked, reason=str(error), url=asked)
-
-
-def _shown(text: str, *urls: str) -> str:
-    """Return the words of a page without any of these addresses: many repeat theirs where they have nothing to show."""
-    paths = [unquote(urlsplit(url).path).rstrip("/") for url in urls]
-    for path in filter(None, paths):
-        text = re.sub(rf"{re.escape(path)}/?(?![\w-])", "", text)
-    names = {path.rpartition("/")[2] for path in paths}
-    return " ".join(word for word in text.split() if word.strip("/.,:;!?\"'`()[]") not in names)
-
-
-def _quoted(text: str) -> str:
-    """Return a header's value without blanks, so that several can stand in a line."""
-    return text.replace("%", "%25").replace(" ", "%20")
-
-
-def _stamp(text: str) -> tuple[str, ...] | None:
-    """Return what a stamp says, as long as pages are still read in the same way."""
-    parts = tuple(map(unquote, text.split(" ")))
-    expected = 5
-    return parts if len(parts) == expected and parts[0] == readers() else None

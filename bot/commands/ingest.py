@@ -64,7 +64,8 @@ def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> l
 async def _ingest(opened: Session, name: str, origin: Origin, *, quiet: bool) -> Summary:
     library = opened.app.library
     before = next((record for record in await library.records() if record.name == name), None)
-    summary = await watched(library.opened(name, origin), library.read(name, origin), before, quiet=quiet)
+    source = library.opened(name, origin)
+    summary = await watched(source, library.read(name, origin, source), before, quiet=quiet)
     await say_overlaps(opened, name, quiet=quiet)
     return summary
 
@@ -99,8 +100,10 @@ async def watched(
                             done, passages = done + 1, passages + step.passages
                         case _:
                             pass
+                    if size is None:  # a website says it once its list of pages is read
+                        size = await source.size()
                     rate = (progress.tasks[task].completed + 1) / max(time.monotonic() - begun, 0.001)
-                    progress.update(task, advance=1, passages=passages, rate=rate)
+                    progress.update(task, advance=1, total=size, passages=passages, rate=rate)
         except asyncio.CancelledError:
             sys.stderr.write(without_controls(KEPT.format(source.name, counted(done, "page"))) + "\n")
             raise

@@ -214,7 +214,8 @@ async def _synced(opened: Session, name: str, *, quiet: bool = False) -> Summary
     record = await library.find(name)
     if record.origin is None:
         raise InvalidInput(NO_ORIGIN.format(name), field="source")
-    return await watched(library.opened(name, record.origin), library.sync(name), record, quiet=quiet)
+    source = library.opened(name, record.origin)
+    return await watched(source, library.sync(name, source), record, quiet=quiet)
 
 
 def share(name: str, communities: Sequence[str], *, everyone: bool, nobody: bool) -> int:

@@ -95,8 +95,8 @@ class Ingestion:
         stays, and nothing is removed.
         """
         known = {url: _Mark.read(mark) for url, mark in (await self._index.pages(source.name)).items()}
-        own = f"{self._how}:"  # what was cut or embedded in another way has to be read again
-        seen = {url: mark.stamp.removeprefix(own) for url, mark in known.items() if mark.stamp.startswith(own)}
+        own = f"{self._how}:"  # a stamp of another way to cut or embed keeps its beginning, and so equals no other
+        seen = {url: mark.stamp.removeprefix(own) for url, mark in known.items() if mark.stamp}
         done: dict[str, PageDone] = {}
         failed: list[Unreadable] = []
         skipped = Counter[str]()

@@ -64,17 +64,17 @@ class Library:
         own = origins.pop(name, None)
         return [other for other, origin in origins.items() if own is not None and own.overlaps(origin)]
 
-    async def read(self, name: str, origin: Origin) -> AsyncGenerator[Step]:
+    async def read(self, name: str, origin: Origin, source: DocumentSource | None = None) -> AsyncGenerator[Step]:
         """Read what is there, which becomes a source of that name once there is anything; yield as `sync` does."""
         known = next((record for record in await self.records() if record.name == name), SourceRecord(name=name))
         if (before := known.origin) and (before.kind, before.address) == (origin.kind, origin.address):
             origin = origin.model_copy(update={"every": before.every})
-        async with aclosing(self._read(known, origin)) as steps:
+        async with aclosing(self._read(known, origin, source)) as steps:
             async for step in steps:
                 yield step
 
-    async def sync(self, name: str) -> AsyncGenerator[Step]:
-        """Bring a source up to date; yield each page as it is done, then the summary.
+    async def sync(self, name: str, source: DocumentSource | None = None) -> AsyncGenerator[Step]:
+        """Bring a source up to date, which may be open already; yield each page as it is done, then the summary.
 
         Raises `InvalidInput` where nothing is at its place any more, or nobody knows where that is,
         `SourceUnavailable` where it does not answer, and `EmbeddingUnavailable`; all are written down, and nothing is
@@ -83,14 +83,14 @@ class Library:
         known = await self.find(name)
         if known.origin is None:
             raise InvalidInput(NO_ORIGIN.format(name), field="source")
-        async with aclosing(self._read(known, known.origin)) as steps:
+        async with aclosing(self._read(known, known.origin, source)) as steps:
             async for step in steps:
                 yield step
 
-    async def _read(self, known: SourceRecord, origin: Origin) -> AsyncGenerator[Step]:
+    async def _read(self, known: SourceRecord, origin: Origin, source: DocumentSource | None) -> AsyncGenerator[Step]:
         name, is_noted = known.name, False
         try:
-            async with aclosing(self.ingestion.run(self.opened(name, origin))) as steps:
+            async with aclosing(self.ingestion.run(source or self.opened(name, origin))) as steps:
                 async for step in steps:
                     if not is_noted:
                         is_noted = True

@@ -57,7 +57,7 @@ class DocumentSource(Protocol):
         ...
 
     async def size(self) -> int | None:
-        """Count what `documents` will yield at most, for a progress bar; None if nobody can know."""
+        """Count what `documents` will yield at most, for a progress bar; None if nobody can know, or not yet."""
         ...
 
     def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:

@@ -23,6 +23,7 @@ from core.documents.ingest import Outcome, PageDone, Step
 from core.errors import RetrievalUnavailable
 from tests.fakes.documents import ListSource
 from tests.fixtures.commands import Footnote, Here, write_documents
+from tests.servers.website import WebSite, html
 from tests.waiting import cancelled
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -214,19 +215,38 @@ async def test_who_stops_is_told_what_is_kept(capsys: pytest.CaptureFixture[str]
 def test_a_terminal_shows_how_far_it_is(fresh: Footnote, tmp_path: Path) -> None:
     """Pages and passages that are done, how many pages a second, and the time that is left; in 80 characters."""
     documents = many_pages(tmp_path / "pages", 8)
+    code, shown = on_a_terminal(fresh, "ingest", str(documents))
+
+    line = rb"[1-7]/8 pages, (?!0\.0)\d+\.\d/s, [1-9]\d* new passages, left: 0:00:\d\d"
+    assert code == 0
+    assert re.search(line, shown), shown
+
+
+@pytest.mark.promise("summary")
+async def test_a_terminal_shows_how_much_of_a_website_is_left(fresh: Footnote) -> None:
+    """As soon as the site has said how many pages it has."""
+    pages = {f"/{number}": html(f"Page {number}", f"Goats eat {number} thistles.") for number in range(7)}
+    async with WebSite({"/": html("Start", "Welcome."), **pages}) as site:
+        site.list(*pages)
+        words, env = ("sources", "add", site.url), {"FOOTNOTE_FETCH_NETWORKS": "127.0.0.1"}
+        code, shown = await asyncio.to_thread(on_a_terminal, fresh, *words, **env)
+
+    assert code == 0
+    assert re.search(rb"[1-7]/8 pages, \d+\.\d/s, [1-9]\d* new passages, left: 0:00:\d\d", shown), shown
+
+
+def on_a_terminal(footnote: Footnote, *words: str, **more: str) -> tuple[int, bytes]:
+    """Run a command to its end; return its code and what a terminal of 80 characters showed."""
     screen, terminal = os.openpty()
-    env = {**fresh.env(), "TERM": "xterm", "COLUMNS": "80"}
-    process = subprocess.Popen(fresh.command("ingest", str(documents)), env=env, stderr=terminal)
+    env = {**footnote.env(**more), "TERM": "xterm", "COLUMNS": "80"}
+    process = subprocess.Popen(footnote.command(*words), env=env, stderr=terminal)
     os.close(terminal)
     shown = b""
     with contextlib.suppress(OSError):  # how a terminal ends
         while piece := os.read(screen, 65_536):
             shown += piece
     os.close(screen)
-
-    line = rb"[1-7]/8 pages, (?!0\.0)\d+\.\d/s, [1-9]\d* new passages, left: 0:00:\d\d"
-    assert process.wait(30) == 0
-    assert re.search(line, re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown)), shown
+    return process.wait(30), re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown)
 
 
 @pytest.mark.promise("one-owner")
