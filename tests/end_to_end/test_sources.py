@@ -212,7 +212,9 @@ async def test_what_a_kill_leaves_goes_the_next_time(
     env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1/32", "TMPDIR": str(places[-1])}
 
     def left() -> set[Path]:
-        return {path for each in places for path in each.rglob("*") if path.is_file() or path.name.startswith("new-")}
+        return {
+            path for each in places for path in each.rglob("*") if path.is_file() or path.name[:4] in ("new-", "foot")
+        }
 
     async with place(kind) as (service, words):
         service.faults.extend([*[None] * answered, Hang()])
