@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 import structlog
 
-from adapters.chat.background import LOOK
 from adapters.redis.connection import connect
+from adapters.redis.inbox_store import PREFIX
 from adapters.telemetry import log_events
 from bot.metrics import Metrics
 from core.events import AnswerAssumed
@@ -33,7 +32,6 @@ async def test_nothing_is_answered_of_which_nobody_can_know_whether_it_was(town:
             await say(client, "FLUSHALL")
         town.community.tell_again(asked)
         await town.community.until(lambda: assumed(town), what="that it counts as answered")
-        await asyncio.sleep(LOOK * 1.5)
         await town.sees(town.community.ask("And what not?"), ANSWER)
 
     metrics, log = Metrics(), structlog.testing.CapturingLogger()
@@ -56,7 +54,7 @@ async def test_a_clock_of_the_store_that_is_set_keeps_nobody_from_being_answered
     with alone(tmp_path / "store", clock=clock) as store:
         town.redis_url = f"redis://{store.host}/0"
         async with town.bot():
-            await asyncio.sleep(LOOK * 1.5)
+            await town.community.until(lambda: store.say("GET", f"{PREFIX}since"), what="a look at the store")
             town.community.hide_history()
             clock.put(ahead=jump)
             for words in ("What is a robot?", "And what not?"):
