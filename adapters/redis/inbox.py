@@ -57,14 +57,11 @@ class Lease:
     task: Task
     hold: Mapping[str, Argument]
     renewed: float
+    taken: float
     failures: int
+    delivery: Delivery
     nudged: asyncio.Event = field(default_factory=asyncio.Event)
-    delivery: Delivery = field(init=False)
     is_recorded: bool = False
-    taken: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.delivery, self.taken = self.task.delivery, self.renewed
 
 
 class RedisInbox(InboxStore):
@@ -232,7 +229,8 @@ class RedisInbox(InboxStore):
             if task is None:
                 await self._run("bury", PREFIX, **hold, reason=UNREADABLE, words=b"")
                 return None
-            lease = self._leases[task.cancelled] = Lease(task, hold, since - idle / 1000, int(failures or 0))
+            since -= idle / 1000
+            lease = self._leases[task.cancelled] = Lease(task, hold, since, since, int(failures or 0), task.delivery)
         finally:
             self._taking.discard(entry)
         self._is_busy.set()
