@@ -89,13 +89,6 @@ local function sweep(at)
   return #ended > 0
 end
 
--- Keeps nothing set aside for longer than from now on: what is has been so since before the clock was put back.
-local function shorten(latest)
-  for _, asked in ipairs(redis.call('ZRANGEBYSCORE', PREFIX .. 'held', '(' .. latest, '+inf')) do
-    redis.call('ZADD', PREFIX .. 'held', latest, asked)
-  end
-end
-
 -- Returns which windows have no room, each with the milliseconds until it has, and what stands in all of them. What lies
 -- ahead was before the clock was put back.
 local function full(windows, found, asked, at)
@@ -190,7 +183,10 @@ function script.reserve(asked, run, most, windows, periods, patience, life, kept
     table.insert(hold.periods, {called, fields})
     table.insert(changes, {key, not values[2] and left, changed}) -- one that is there has its end
   end
-  if #reached > 0 then shorten(at + life) end
+  if #reached > 0 then -- what is set aside for longer than from now on has been since before the clock was put back
+    local late = redis.call('ZRANGEBYSCORE', PREFIX .. 'held', '(' .. at + life, '+inf')
+    for _, each in ipairs(late) do redis.call('ZADD', PREFIX .. 'held', at + life, each) end
+  end
   if #reached > 0 and not is_meant and sweep(at) then return script.reserve(asked, run, unpack(given)) end
   if #reached > 0 or not is_meant then return {reached, news} end
 
