@@ -163,7 +163,8 @@ class SourceAlerts:
             audience = audience_of(record, known.first)
             for home in (each for each in known.allowed if audience.admits([each])):
                 failing.add(key := f"sync-failed/{home}/{record.name}")
-                await self._tell(home, key, source_alert(record.name, record.last.read_at))
+                since = record.last.read_at if record.last.pages else None
+                await self._tell(home, key, source_alert(record.name, since))
         for key in self._told - failing:
             await self.dedup.forget(key)
         self._told.clear()

@@ -290,7 +290,7 @@ class Website:
             visit.done.add(known.url)
             return LeftOut(name=url, why=AGAIN) if again else Unchanged(url=known.url, name=url)
         if got.status in GONE:
-            return LeftOut(name=url, why="gone")
+            return LeftOut(name=url, why="gone", was_all=self._alone)
         if got.status != OK:
             is_closed = got.status in CLOSED
             return self._failed(visit, url, (NOT_OPEN if is_closed else ERROR).format(got.status), is_down=False)

@@ -18,6 +18,7 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.wiring.documents import origin_of
 from core.documents.ingest import PageDone, Step, Summary
+from core.documents.library import ALL_GONE
 from core.errors import InvalidInput
 from core.messages import counted, listed
 from core.model import Origin, SourceRecord, without_controls
@@ -151,7 +152,7 @@ def _print(console: Console, name: str, summary: Summary, before: SourceRecord |
     if len(summary.failed) > SHOWN_FAILURES:
         say(f"  … and {len(summary.failed) - SHOWN_FAILURES} more")
     if not summary.pages:
-        say(without_controls(NOTHING.format(name)))
+        say(ALL_GONE if summary.removed else without_controls(NOTHING.format(name)))
 
 
 def _is_news(summary: Summary, before: SourceRecord | None) -> bool:

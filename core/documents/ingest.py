@@ -55,7 +55,10 @@ class Summary:
 
     @property
     def pages(self) -> int:
-        """How many pages could be read; with none, nothing was removed, since the source itself may be missing."""
+        """How many pages could be read; with none, only those are removed of which the source says that they were all.
+
+        Otherwise the source itself may be missing.
+        """
         return self.added + self.changed + self.unchanged
 
 
@@ -98,7 +101,7 @@ class Ingestion:
         own = f"{self._how}:"  # a stamp of another way to cut or embed keeps its beginning, and so equals no other
         seen = {url: mark.stamp.removeprefix(own) for url, mark in known.items() if mark.stamp}
         done: dict[str, PageDone] = {}
-        failed: list[Unreadable] = []
+        failed, has_gone = list[Unreadable](), False
         skipped = Counter[str]()
         async with aclosing(source.documents(seen)) as pages:
             async for found in pages:
@@ -108,11 +111,13 @@ class Ingestion:
                         failed.append(step)
                     case LeftOut():
                         skipped[step.why] += 1
+                        has_gone = has_gone or step.was_all
                     case PageDone():
                         done[step.url] = step
                 yield step
         removed = 0
-        if done and all(each.url for each in failed):  # else one of those that have gone may be one that is unreadable
+        # One of those that have gone may be one that is unreadable, unless all of these have their address.
+        if (done or has_gone) and all(each.url for each in failed):
             removed = await self._index.prune(source.name, keep=done.keys() | {each.url for each in failed})
         outcomes = Counter(page.outcome for page in done.values())
         yield Summary(

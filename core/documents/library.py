@@ -22,6 +22,7 @@ LONGEST_REASON = 300  # characters
 NO_SOURCES = "There are no documents yet. Read some first: footnote ingest FOLDER"
 UNKNOWN = "There is no source {!r}. The sources are: {}."
 NOTHING_READ = "Nothing in it could be read, so nothing was changed."
+ALL_GONE = "There is nothing at its address any more, so what was read of it was removed."
 REMOVED = "{!r} was removed while it was being read, so nothing of it was kept."
 NO_ORIGIN = (
     "It is not known where {!r} comes from, because an earlier version read it. Read it again: footnote ingest FOLDER"
@@ -130,10 +131,11 @@ class Library:
     def _report(self, known: SourceRecord, summary: Summary) -> SyncReport:
         shown = tuple(map(_shortened, summary.failed[:SHOWN_FAILURES]))
         found = {"failed": len(summary.failed), "failures": shown, "skipped": sum(summary.skipped.values())}
-        if not summary.pages:
+        if not summary.pages and not summary.removed:
             return self._failed(known, NOTHING_READ).model_copy(update=found)
-        now = self.now()
-        return SyncReport.model_validate({"tried_at": now, "read_at": now, "pages": summary.pages, **found})
+        now, problem = self.now(), "" if summary.pages else ALL_GONE
+        said = {"tried_at": now, "read_at": now, "pages": summary.pages, "problem": problem, **found}
+        return SyncReport.model_validate(said)
 
     def _failed(self, known: SourceRecord, problem: str) -> SyncReport:
         failed = {"tried_at": self.now(), "problem": problem[:LONGEST_REASON]}

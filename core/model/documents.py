@@ -43,10 +43,14 @@ class Unchanged(Value):
 
 
 class LeftOut(Value):
-    """Something in a source that is not read, or holds nothing to read; *why* is a word or two to count it by."""
+    """Something in a source that is not read, or holds nothing to read; *why* is a word or two to count it by.
+
+    It *was all* there was of a source that has gone for good: then what was read of it before is removed.
+    """
 
     name: str
     why: str
+    was_all: bool = False
 
 
 class Audience(Value):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+import os
+import pickle
+import signal
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,8 +36,9 @@ from tests.fakes.index import MemoryIndex
 from tests.notes import JsonNotes
 from tests.servers.git import GitServer
 from tests.servers.service import Reply
-from tests.servers.website import WebSite
+from tests.servers.website import WebSite, html
 
+LOCAL = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
 ONCE = replace(SITE, attempts=1)
 PAGES = {
     "b/second.md": b"# Second\n\nTwo.\n",
@@ -45,12 +52,17 @@ PAGES = {
 class Shelf:
     """A place that documents come from, which a test can change: `put` has it hold these pages and no others.
 
-    `break_down` makes it unreachable as a whole.
+    `break_down` makes it unreachable as a whole. Where it can hold nothing but one page, `only` is the name of that.
     """
 
     source: DocumentSource
     put: Callable[[Mapping[str, bytes]], object]
     break_down: Callable[[], object]
+    only: str = ""
+
+    def held(self, names: Iterable[str]) -> list[str]:
+        """Return which of these pages it can hold."""
+        return [name for name in names if self.only in ("", name)]
 
 
 @asynccontextmanager
@@ -72,22 +84,53 @@ async def folder(place: Path) -> AsyncGenerator[Shelf]:
 
 
 @asynccontextmanager
-async def website(place: Path) -> AsyncGenerator[Shelf]:
-    """A website with a sitemap, which has no page at its own address."""
+async def served(place: Path, list_pages: Callable[[WebSite], object], *, only: str = "") -> AsyncGenerator[Shelf]:
+    """Serve a website that says in its own way which pages it has, or has a single one."""
     async with WebSite() as site:
 
         def put(pages: Mapping[str, bytes]) -> None:
-            site.pages = {f"/docs/{name}": content for name, content in pages.items()}
+            site.pages = {f"/docs/{name}": pages[name] for name in shelf.held(sorted(pages))}
             site.types |= dict.fromkeys(site.pages, "text/markdown")
-            site.list(*sorted(site.pages))
+            list_pages(site)
 
         def break_down() -> None:
             site.broken = Reply(503, b"")
 
-        rules = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
-        address = f"{site.url}/docs/"
-        source = Website(address, name="shelf", home=place, rules=rules, limits=SiteLimits(pace=0.0, retries=ONCE))
-        yield Shelf(source, put, break_down)
+        address = f"{site.url}/docs/{only}"
+        limits = SiteLimits(pace=0.0, retries=ONCE)
+        source = Website(address, name="shelf", home=place, alone=bool(only), rules=LOCAL, limits=limits)
+        shelf = Shelf(source, put, break_down, only)
+        yield shelf
+
+
+def website(place: Path) -> AbstractAsyncContextManager[Shelf]:
+    """Return a website with a sitemap, which has no page at its own address."""
+    return served(place, lambda site: site.list(*sorted(site.pages)))
+
+
+def website_by_links(place: Path) -> AbstractAsyncContextManager[Shelf]:
+    """Return a website whose first page leads to all others, and wants to be read by nobody."""
+
+    def link(site: WebSite) -> None:
+        hidden = '<meta name="robots" content="noindex">'
+        site.pages["/docs/"] = html("Start", "Welcome.", head=hidden, links=tuple(sorted(site.pages)))
+
+    return served(place, link)
+
+
+def website_by_llms(place: Path) -> AbstractAsyncContextManager[Shelf]:
+    """Return a website that lists its pages for machines."""
+
+    def write(site: WebSite) -> None:
+        site.pages["/docs/llms.txt"] = "# Docs\n\n" + "".join(f"- [A page]({path})\n" for path in sorted(site.pages))
+        site.types["/docs/llms.txt"] = "text/plain"
+
+    return served(place, write)
+
+
+def page(place: Path) -> AbstractAsyncContextManager[Shelf]:
+    """Return a single page of a website."""
+    return served(place, lambda _: None, only="a.md")
 
 
 @asynccontextmanager
@@ -101,7 +144,7 @@ async def repository(place: Path) -> AsyncGenerator[Shelf]:
         def break_down() -> None:
             server.broken = Reply(503, b"")
 
-        fetching = partial(fetcher, FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")]))
+        fetching = partial(fetcher, LOCAL)
         address, base = f"{server.address}#main:docs", "https://x.example/docs"
         source = Repository(address, name="shelf", home=place, base_url=base, fetching=fetching, retries=ONCE)
         yield Shelf(source, put, break_down)
@@ -122,7 +165,7 @@ async def brought(place: Path) -> AsyncGenerator[Shelf]:
 Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Shelf]]
 OTHERS: list[Opened] = [entry.load() for entry in entry_points(group="footnote.shelves")]
 """What packages bring that bring kinds of sources, so that this suite runs for them too."""
-KINDS: list[Opened] = [folder, website, repository, brought, *OTHERS]
+KINDS: list[Opened] = [folder, website, website_by_links, website_by_llms, page, repository, brought, *OTHERS]
 
 
 @pytest.fixture(name="shelf", params=KINDS, ids=lambda kind: kind.__name__)
@@ -145,23 +188,21 @@ async def test_every_readable_page_is_given_with_its_title_and_text(shelf: Shelf
     shelf.put(PAGES)
     pages = [item for item in await everything(shelf.source) if isinstance(item, Document)]
 
-    assert [(page.title, page.text.strip()) for page in pages] == [
-        ("First", "One."),
-        ("Second", "# Second\n\nTwo."),
-        ("Third", "# Third"),
-    ]
+    shown = {"a.md": ("First", "One."), "b/second.md": ("Second", "# Second\n\nTwo."), "d.md": ("Third", "# Third")}
+    assert [(page.title, page.text.strip()) for page in pages] == [shown[name] for name in shelf.held(shown)]
 
 
 @pytest.mark.promise("unreadable-files")
 async def test_what_cannot_be_read_is_reported_and_does_not_stop_the_rest(shelf: Shelf) -> None:
     """The report has a name, a reason that is a sentence, and the address that the page would have."""
-    shelf.put(PAGES)
+    broken = shelf.only or "c.md"
+    shelf.put({**PAGES, broken: PAGES["c.md"]})
     items = await everything(shelf.source)
 
     failed = [item for item in items if isinstance(item, Unreadable)]
-    assert len(items) == 4
-    assert [item.url.removesuffix(".md").endswith("/docs/c") for item in failed] == [True]
-    assert failed[0].name.endswith("c.md")
+    assert len(items) == len(shelf.held(PAGES))
+    assert [item.url.removesuffix(".md").endswith(f"/docs/{broken.removesuffix('.md')}") for item in failed] == [True]
+    assert failed[0].name.endswith(broken)
     assert failed[0].reason.endswith(".")
 
 
@@ -191,7 +232,9 @@ async def test_what_was_seen_is_not_read_again_until_it_changes(shelf: Shelf) ->
 
     again = await everything(shelf.source, seen)
 
-    assert sorted(item.title for item in again if isinstance(item, Document)) == ["First", "Fourth"]
+    titles = {"a.md": "First", "e.md": "Fourth"}
+    read = sorted(item.title for item in again if isinstance(item, Document))
+    assert read == [titles[name] for name in shelf.held(titles)]
     assert {item.url for item in again if isinstance(item, Unchanged)} < set(seen)
 
 
@@ -200,23 +243,48 @@ async def ingest(index: MemoryIndex, source: DocumentSource) -> list[Step]:
     return [step async for step in Ingestion(index, HashEmbedder()).run(source)]
 
 
+async def die_after_a_page(source: DocumentSource) -> None:
+    """Bring in one page, leave the index behind on standard output, and be killed."""
+    index = MemoryIndex()
+    async for step in Ingestion(index, HashEmbedder()).run(source):
+        if isinstance(step, PageDone):
+            sys.stdout.buffer.write(pickle.dumps(index))
+            sys.stdout.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+DYING = f"import asyncio, pickle, sys, {__name__} as t; asyncio.run(t.die_after_a_page(pickle.load(sys.stdin.buffer)))"
+
+
+async def killed(source: DocumentSource, place: Path) -> MemoryIndex:
+    """Have a process read the source that is killed after the first page; return what it had in its index by then."""
+    dying = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", DYING),
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(place)},
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    left, _ = await dying.communicate(pickle.dumps(source))
+    assert dying.returncode == -signal.SIGKILL
+    return pickle.loads(left)
+
+
 @pytest.mark.promise("incremental")
 @pytest.mark.promise("resumable")
-async def test_what_vanishes_is_removed_and_what_is_broken_off_goes_on(shelf: Shelf) -> None:
-    """Pages that were done before are not done again."""
-    shelf.put({name: PAGES[name] for name in ("a.md", "b/second.md")})
-    index = MemoryIndex()
-    async with aclosing(Ingestion(index, HashEmbedder()).run(shelf.source)) as steps:
-        async for step in steps:
-            if isinstance(step, PageDone):
-                break
+async def test_what_is_killed_goes_on_and_what_vanishes_is_removed(shelf: Shelf, tmp_path: Path) -> None:
+    """After SIGKILL, pages that were done before are not done again; a page that has gone goes at the next reading."""
+    names = shelf.held(("a.md", "b/second.md"))
+    shelf.put({name: PAGES[name] for name in names})
+    index = await killed(shelf.source, tmp_path)
     rest = await ingest(index, shelf.source)
     shelf.put({"b/second.md": PAGES["b/second.md"]})
     after = await ingest(index, shelf.source)
 
     assert isinstance(rest[-1], Summary)
     assert isinstance(after[-1], Summary)
-    assert (rest[-1].added, rest[-1].unchanged, after[-1].unchanged, after[-1].removed) == (1, 1, 1, 1)
+    assert (rest[-1].added, rest[-1].unchanged) == (len(names) - 1, 1)
+    assert (after[-1].unchanged, after[-1].removed) == (len(names) - 1, 1)
 
 
 @pytest.mark.promise("empty-folder-keeps-index")
@@ -231,16 +299,16 @@ async def test_a_place_that_cannot_be_reached_removes_nothing(shelf: Shelf) -> N
     with pytest.raises((InvalidInput, SourceUnavailable)):
         await ingest(index, shelf.source)
     assert await index.pages("shelf") == before
-    assert len(before) == 2
+    assert len(before) == len(shelf.held(("a.md", "b/second.md")))
 
 
 async def test_a_reader_may_stop_early(shelf: Shelf) -> None:
     """Whoever takes one page owes nothing for the rest."""
     shelf.put(PAGES)
     async with aclosing(shelf.source.documents()) as documents:
-        first = next(item for item in [await anext(documents), await anext(documents)] if isinstance(item, Document))
+        first = await anext(aiter(item.title async for item in documents if isinstance(item, Document)))
 
-    assert first.title == "First"
+    assert first == "First"
 
 
 async def test_a_source_with_nothing_in_it_gives_nothing(shelf: Shelf) -> None:

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from bot.commands.sources import NOT_ALLOWED, WHO
+from core.documents.library import ALL_GONE
 from tests.end_to_end.test_run import PATIENCE
 from tests.fixtures.commands import Footnote, Here
 from tests.fixtures.redis import clean
 from tests.servers.git import GitServer
-from tests.servers.service import Hang, Service
+from tests.servers.service import Hang, Reply, Service
 from tests.servers.website import WebSite, html
 
 OTHER, THIRD = "discord:81384788765712384", "slack:T012AB3CD"
@@ -167,6 +168,29 @@ async def test_a_website_is_a_source(footnote: Footnote, url: str) -> None:
     assert asked == ["/", "/goats"]
     assert (down.code, "cannot be reached" in down.err) == (3, True)
     assert f"{address}/goats" in found.out
+
+
+@pytest.mark.promise("websites")
+async def test_a_single_page_that_has_gone_is_removed(footnote: Footnote, url: str) -> None:
+    """Where it answers that there is nothing; where its site is down, it stays. Once it is back, it is read again."""
+    env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1"}
+    sync, show = ("sources", "sync", "farm"), ("sources", "show", "farm", "--json")
+    async with WebSite({"/goats": html("Goats", "Goats eat thistles.")}) as site:
+        await asyncio.to_thread(footnote, "sources", "add", f"{site.url}/goats", "--page", "--name", "farm", **env)
+        pages, ends = dict(site.pages), list[tuple[int, str, int, str]]()
+        for broken, there in ((Reply(503, b""), pages), (None, {}), (None, {}), (None, pages)):
+            site.broken, site.pages = broken, dict(there)
+            ended = await asyncio.to_thread(footnote, *sync, **env)
+            facts = json.loads((await asyncio.to_thread(footnote, *show, **env)).out)
+            ends.append((ended.code, ended.err, facts["pages"], facts["last"]["problem"]))
+
+    (_, _, kept, down), (code, told, left, gone), (_, told_again, *_), (ok, _, back, fine) = ends
+    assert (kept, "Nothing was removed" in down) == (1, True)
+    assert (code, left, gone) == (2, 0, ALL_GONE)
+    summed = "farm: 0 added, 0 changed, 0 unchanged, 1 removed, 0 failed (0 new passages)"
+    assert told.splitlines() == [summed, "  1 skipped: 1 gone", ALL_GONE]
+    assert "so nothing was changed" in told_again
+    assert (ok, back, fine) == (0, 1, "")
 
 
 @pytest.mark.promise("keeps-sources")

@@ -282,6 +282,24 @@ async def test_moderators_of_those_who_may_read_a_source_hear_once_that_it_fails
     assert [key for key in dedup.notes if "slack" in key] == []
 
 
+@pytest.mark.promise("syncs-by-itself")
+@pytest.mark.parametrize(("pages", "since"), [(2, NOON), (0, None)])
+async def test_moderators_hear_since_when_answers_are_old_unless_there_are_none(
+    pages: int, since: datetime | None
+) -> None:
+    """What has gone as a whole is not answered from any more."""
+    home, surface = WorkspaceRef(platform="discord", workspace="1"), RecordingSurface()
+    last = SyncReport(tried_at=NOON, read_at=NOON, pages=pages, problem="It is gone.")
+
+    async def entrance() -> RecordingSurface:
+        return surface
+
+    index = await shelf(record("a").model_copy(update={"last": last}))
+    await SourceAlerts(index, MemoryCommunities(home), MemoryDedup(), {"discord": entrance}).look()
+
+    assert surface.alerts == [(home, source_alert("a", since))]
+
+
 async def test_alerts_go_on_after_the_store_was_away() -> None:
     """What cannot be asked now is asked again."""
     surface, communities = RecordingSurface(), MemoryCommunities(WorkspaceRef(platform="discord", workspace="1"))
