@@ -341,16 +341,15 @@ def add_source(
     name: Annotated[str | None, typer.Option("--name", help="What to call it; default: its folder or host.")] = None,
     base_url: BaseUrl = None,
     page: Annotated[bool, typer.Option("--page", help="Read only this page of a website.")] = False,
-    every: Annotated[
-        str, typer.Option("--every", help="How often the bot reads it automatically, such as 6h.")
-    ] = "never",
+    every: Annotated[str, typer.Option("--every", help="How often the bot reads it by itself: 6h.")] = "never",
+    as_json: AsJson = False,
 ) -> int:
     """Add a new source and read it. For a website, the pages below the address are read."""
     from bot.commands import sources
     from bot.wiring.documents import origin_of
 
     origin = origin_of(address, base_url, alone=page, every=sources.seconds_in(every))
-    return sources.add(origin, name=name)
+    return sources.add(origin, name=name, as_json=as_json)
 
 
 @sources.command("sync")
@@ -358,20 +357,21 @@ def add_source(
 def sync_sources(
     names: Annotated[list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Which; default: all.")] = None,
     quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> int:
     """Bring sources up to date: only what has changed is read, and what has gone is removed."""
     from bot.commands import sources
 
-    return sources.sync(names or (), quiet=quiet)
+    return sources.sync(names or (), quiet=quiet, as_json=as_json)
 
 
 @sources.command("remove")
 @reported
-def remove_source(name: SourceName) -> int:
+def remove_source(name: SourceName, as_json: AsJson = False) -> int:
     """Remove a source at once, with everything that was read from it."""
     from bot.commands import sources
 
-    return sources.remove(name)
+    return sources.remove(name, as_json=as_json)
 
 
 @sources.command()

@@ -43,12 +43,12 @@ def report(command: Callable[[], int], *, as_json: bool = False) -> int:
         _discard(sys.stdout)
         return OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last line of defence
-        code, error_type, sentence = _explain(error)
+        code, error_type, sentence = explain(error)
         _tell(sentence, error_type, stopped=code == STOPPED, as_json=as_json)
     return code
 
 
-def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
+def explain(error: BaseException) -> tuple[int, ErrorType, str]:
     """Return exit code, kind and sentence of an error."""
     match error:
         case KeyboardInterrupt():

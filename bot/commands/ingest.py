@@ -79,9 +79,12 @@ async def say_overlaps(opened: Session, name: str, *, quiet: bool) -> None:
 
 
 async def watched(
-    source: DocumentSource, steps: AsyncGenerator[Step], before: SourceRecord | None, *, quiet: bool
+    source: DocumentSource, steps: AsyncGenerator[Step], before: SourceRecord | None, *, quiet: bool, mute: bool = False
 ) -> Summary:
-    """Read to the end and print what came of it; *before* is what was known, which is no news where it is *quiet*."""
+    """Read to the end and print what came of it; *before* is what was known, which is no news where it is *quiet*.
+
+    Where it is *mute*, whoever calls prints that, in a form of their own.
+    """
     from rich.console import Console
 
     console, summary, done, size = Console(stderr=True), Summary(), 0, None
@@ -108,7 +111,8 @@ async def watched(
         except asyncio.CancelledError:
             sys.stderr.write(without_controls(KEPT.format(source.name, counted(done, "page"))) + "\n")
             raise
-    _print(console, source.name, summary, before, quiet=quiet)
+    if not mute:
+        _print(console, source.name, summary, before, quiet=quiet)
     return summary
 
 

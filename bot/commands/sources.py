@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from adapters.unix import give_way
 from bot.commands.inbox import aligned
 from bot.commands.ingest import say_overlaps, watched
 from bot.commands.session import Session, session
-from bot.outcome import OK, WRONG_INPUT
+from bot.outcome import OK, WRONG_INPUT, explain
 from bot.settings import community_named
 from bot.wiring import NOTHING_TO_SEARCH
 from bot.wiring.documents import forget, name_of
@@ -148,7 +148,7 @@ def show(name: str, *, as_json: bool) -> int:
     return OK
 
 
-def add(origin: Origin, *, name: str | None) -> int:
+def add(origin: Origin, *, name: str | None, as_json: bool) -> int:
     """Write down where a source comes from, and read it; the code tells whether anything could be read."""
     called = name or name_of(origin)
 
@@ -161,44 +161,60 @@ def add(origin: Origin, *, name: str | None) -> int:
         await library.opened(called, origin).size()  # there has to be something
         await library.add(called, origin)
         try:
-            summary = await _synced(opened, called)
+            summary = await _synced(opened, called, mute=as_json)
         except InvalidInput:
             if not known and not await opened.app.index.pages(called):  # nobody should have to take out a slip
                 with suppress(InvalidInput):  # somebody has
                     await _removed(opened, called)
             raise
-        await say_overlaps(opened, called, quiet=False)
+        await say_overlaps(opened, called, quiet=as_json)
         return summary
 
     with session("footnote sources add") as opened:
         summary = opened.run(added())
+    if as_json:
+        _print(json.dumps(_facts(called, summary), ensure_ascii=False))
     return OK if summary.pages else WRONG_INPUT
 
 
-def sync(names: Sequence[str], *, quiet: bool) -> int:
+def sync(names: Sequence[str], *, quiet: bool, as_json: bool) -> int:
     """Bring sources up to date, all that say where they come from if none is named; one that fails stops no other."""
-    codes: list[int] = []
+    codes, facts = list[int](), list[Mapping[str, object]]()
     with session("footnote sources sync") as opened:
         if opened.owner is not None or opened.settings.is_shared:
             give_way()
         chosen = names or [each.name for each in opened.run(opened.app.library.records()) if each.origin]
         for name in chosen:
             try:
-                codes.append(OK if opened.run(_synced(opened, name, quiet=quiet)).pages else WRONG_INPUT)
+                summary = opened.run(_synced(opened, name, quiet=quiet, mute=as_json))
+                codes.append(OK if summary.pages else WRONG_INPUT)
+                facts.append(_facts(name, summary))
             except FootnoteError as error:
                 if len(chosen) == 1:
                     raise
                 codes.append(WRONG_INPUT)
-                sys.stderr.write(without_controls(f"{name}: {error}") + "\n")
+                _, kind, sentence = explain(error)
+                facts.append({"name": name, "error": {"error_type": kind, "message": sentence}})
+                if not as_json:
+                    sys.stderr.write(without_controls(f"{name}: {sentence}") + "\n")
+    if as_json:
+        _print(json.dumps({"sources": facts}, ensure_ascii=False))
     return max(codes, default=OK)
 
 
-def remove(name: str) -> int:
+def remove(name: str, *, as_json: bool) -> int:
     """Take a source out at once, with all its passages."""
     with session("footnote sources remove") as opened:
         pages = opened.run(_removed(opened, name))
-    _print(REMOVED.format(name, counted(pages, "page")))
+    facts = {"removed": name, "pages": pages}
+    _print(json.dumps(facts, ensure_ascii=False) if as_json else REMOVED.format(name, counted(pages, "page")))
     return OK
+
+
+def _facts(name: str, summary: Summary) -> Mapping[str, object]:
+    """Return what came of reading a source, for a program."""
+    failed = [each.model_dump() for each in summary.failed]
+    return {"name": name, **asdict(summary), "failed": failed, "error": None}
 
 
 async def _removed(opened: Session, name: str) -> int:
@@ -209,13 +225,13 @@ async def _removed(opened: Session, name: str) -> int:
     return pages
 
 
-async def _synced(opened: Session, name: str, *, quiet: bool = False) -> Summary:
+async def _synced(opened: Session, name: str, *, quiet: bool = False, mute: bool = False) -> Summary:
     library = opened.app.library
     record = await library.find(name)
     if record.origin is None:
         raise InvalidInput(NO_ORIGIN.format(name), field="source")
     source = library.opened(name, record.origin)
-    return await watched(source, library.sync(name, source), record, quiet=quiet)
+    return await watched(source, library.sync(name, source), record, quiet=quiet, mute=mute)
 
 
 def share(name: str, communities: Sequence[str], *, everyone: bool, nobody: bool) -> int:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,44 @@ def test_a_source_is_added_shown_brought_up_to_date_and_removed(
     assert (removed.code, removed.out) == (0, "farm is removed, with 2 pages.\n")
     assert "https://farm.example/goats" not in after.out
     assert [each["name"] for each in listed(footnote, here, **env)] == ["zoo"]
+
+
+@pytest.mark.promise("keeps-sources")
+@pytest.mark.promise("json")
+def test_what_is_done_with_sources_is_told_to_programs(
+    footnote: Footnote, here: Here, url: str, tmp_path: Path
+) -> None:
+    """Each command prints one object and nothing else; a source that fails says why, and stops no other."""
+    farm, gone = tmp_path / "farm", tmp_path / "gone"
+    for folder in (farm, gone):
+        folder.mkdir()
+        (folder / "goats.md").write_text("# Goats\n\nGoats eat thistles.\n")
+    (farm / "cows.pdf").write_bytes(b"no PDF")
+    (farm / "goat.png").write_bytes(b"")
+
+    def told(*words: str) -> tuple[int, dict[str, Any]]:
+        ended = here(footnote, "sources", *words, "--json", REDIS_URL=url)
+        assert ended.err == ""
+        return ended.code, json.loads(ended.out)
+
+    added, _ = told("add", str(farm)), told("add", str(gone))
+    (gone / "goats.md").unlink()
+    gone.rmdir()
+    synced, alone = told("sync", "farm", "gone"), told("sync", "gone")
+    removed, unknown = told("remove", "farm"), told("remove", "cows")
+
+    counts = {"name": "farm", "changed": 0, "removed": 0, "skipped": {".png": 1}, "error": None}
+    [failed] = added[1].pop("failed")
+    assert added == (0, {**counts, "added": 1, "unchanged": 0, "passages": 1})
+    assert (failed["name"], failed["reason"] != "") == ("cows.pdf", True)
+    sentence = f"There is no folder or file at '{gone}'"
+    [fine, wrong] = synced[1].pop("sources")
+    assert (synced, fine) == ((2, {}), {**counts, "added": 0, "unchanged": 1, "passages": 0, "failed": [failed]})
+    assert (wrong["name"], wrong["error"]["error_type"]) == ("gone", "validation")
+    assert wrong["error"]["message"].startswith(sentence)
+    assert (alone[0], alone[1]["error"]) == (2, wrong["error"])
+    assert removed == (0, {"removed": "farm", "pages": 1})
+    assert (unknown[0], unknown[1]["error"]["error_type"]) == (2, "validation")
 
 
 @pytest.mark.promise("websites")
