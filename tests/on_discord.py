@@ -118,6 +118,12 @@ class OnDiscord:
         reactions = self.server.platform.messages[int(claim.message.id)].reactions
         return len(reactions.get("⚠️", ()))
 
+    def told(self) -> list[str]:
+        """Look at the requests."""
+        posts = [handled for handled in self.server.requests if handled.route.startswith("POST")]
+        bodies: list[Json] = [handled.received.body or {} for handled in posts]
+        return [str(body["content"]) for body in bodies if body.get("content")]
+
     def alarms(self) -> list[str]:
         """Look at every text that was sent."""
         return [alarm for handled in self.server.requests for alarm in _alarms(handled)]

@@ -160,6 +160,10 @@ class OnSlack:
         message = self.server.platform.messages[claim.message.thread.channel, claim.message.id]
         return [name for name, who in message.reactions.items() for user in who if user == self.workspace.bot.id]
 
+    def told(self) -> list[str]:
+        """Look at the requests."""
+        return [str(one.body["text"]) for one in self.server.requests if one.method == POST and one.body.get("text")]
+
     def alarms(self) -> list[str]:
         """Look at every text that was sent."""
         return [alarm for handled in self.server.requests for alarm in _alarms(handled)]

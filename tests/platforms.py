@@ -152,6 +152,10 @@ class ChatPlatform(Protocol):
         """Count the warnings on the question."""
         ...
 
+    def told(self) -> list[str]:
+        """Give the texts of all messages that were posted."""
+        ...
+
     def alarms(self) -> list[str]:
         """Give every piece of any request so far that could have notified somebody or shown a preview."""
         ...

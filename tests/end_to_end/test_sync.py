@@ -6,16 +6,25 @@ import asyncio
 import json
 import signal
 import subprocess
+from collections.abc import AsyncGenerator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_run import PATIENCE, started
+from adapters.minilm.embedder import NAME as MINILM
+from adapters.qdrant import ServerIndex
+from core.model import SourceRecord, SyncReport
+from tests.end_to_end.test_run import PATIENCE, ended, environment, started
 from tests.fixtures.commands import Footnote
+from tests.fixtures.redis import clean
 from tests.servers.discord import DiscordServer
 from tests.servers.git import GitServer
+from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Hang
+
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def overdue(footnote: Footnote, name: str) -> None:
@@ -25,6 +34,43 @@ def overdue(footnote: Footnote, name: str) -> None:
     [record] = [each for each in records if each["name"] == name]
     record["last"]["tried_at"] = "2026-01-01T00:00:00Z"
     file.write_text(json.dumps(records))
+
+
+@pytest.fixture(name="url")
+async def _url(redis_url: str) -> AsyncGenerator[str]:
+    """Give a store that knows of nothing."""
+    async with clean(redis_url):
+        yield redis_url
+
+
+@pytest.mark.promise("syncs-by-itself")
+@pytest.mark.timeout(300)
+async def test_a_process_that_does_nothing_else_reads_what_is_due(fresh: Footnote, tmp_path: Path, url: str) -> None:
+    """It meets the others at the servers, and listens to nobody."""
+    (farm := tmp_path / "farm").mkdir()
+    (farm / "hens.md").write_text("# Hens\n\nHens eat corn.\n")
+    async with QdrantServer() as qdrant, DiscordServer() as server:
+        shared = {"QDRANT_URL": qdrant.url, "REDIS_URL": url, "REDIS_ALLOW_LOSS": "true", **environment(server)}
+        added = await asyncio.to_thread(fresh, "sources", "add", str(farm), "--every", "1d", **shared)
+        (farm / "goats.md").write_text("# Goats\n\nGoats eat thistles and brambles.\n")
+        index = ServerIndex(qdrant.url, embedder=MINILM, dimension=384)
+        try:
+            await index.record(SourceRecord(name="farm", last=SyncReport(tried_at=LONG_AGO, pages=1)))
+            running = await fresh.start("run", "sync", **shared)
+            async with asyncio.timeout(4 * PATIENCE):
+                while (await index.outline()).pages < 2:
+                    assert running.returncode is None
+                    await asyncio.sleep(0.2)  # what is waited for happens in another process
+            running.send_signal(signal.SIGTERM)
+            code, told = await ended(running)
+            [record] = await index.sources()
+        finally:
+            await index.aclose()
+
+    assert (added.code, code, server.requests) == (0, 0, [])
+    assert told == ""
+    assert record.last is not None
+    assert (record.last.problem, record.last.tried_at > LONG_AGO) == ("", True)
 
 
 @pytest.mark.promise("syncs-by-itself")

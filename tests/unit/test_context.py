@@ -17,6 +17,7 @@ from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, asked_of, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
+from tests.unit.test_responder import Desk
 
 LONG = conversation(*(turn_of(f"Question {number}? " * 40, f"Answer {number}. " * 40) for number in range(24)))
 MANY = [hit(0.9 - number / 50, "Robots act. " * 40, url=f"https://docs.example/{number}#x") for number in range(8)]
@@ -177,3 +178,17 @@ def test_a_follow_up_keeps_its_topic_over_several_steps(past: list[str], first: 
 
     assert (earlier[0], earlier[-1]) == (first, past[-1])
     assert 2 <= len(earlier) <= 4
+
+
+@pytest.mark.promise("follow-ups")
+async def test_a_follow_up_keeps_its_topic_over_a_question_that_found_no_answer(script: Script) -> None:
+    """The question before that one is still searched with it."""
+    shelf = Shelf(hit())
+    desk = Desk(script(turn("Robots act [1]."), turn("NOT_IN_DOCUMENTS"), turn("Robots act [1].")), shelf=shelf)
+
+    await desk.ask(question("What is VLA?"))
+    refused = await desk.ask(question("How much do tickets cost?", id="m2"))
+    await desk.ask(question("How do I train one?", id="m3"))
+
+    assert refused.status is Status.NO_CONTEXT
+    assert shelf.asked[-1].earlier == "What is VLA?\nHow much do tickets cost?"

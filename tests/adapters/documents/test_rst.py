@@ -44,6 +44,22 @@ def test_headings_keep_the_anchors_that_sphinx_gives_them() -> None:
     """)
 
 
+def test_a_substitution_that_is_a_link_leads_where_the_page_says() -> None:
+    """What only the settings of its website could say is shown as words, and no mark of a link stays."""
+    page = """
+        See |GitHub|_, |the docs|_ and |Elsewhere|__ of |GitHub|.
+
+        .. |GitHub| replace:: our *repository*
+        .. _GitHub: https://x.example/repository
+        .. _`The docs`: https://x.example/docs
+    """
+
+    assert shown(page) == (
+        "See [our *repository*](https://x.example/repository), [the docs](https://x.example/docs) and Elsewhere of our "
+        "*repository*.\n"
+    )
+
+
 def test_tabs_code_and_admonitions_keep_their_content() -> None:
     """Extensions that docutils does not know show their labels and what is inside."""
     page = """
