@@ -52,10 +52,11 @@ async def passages(folder: Path, kinds: Counter[str]) -> list[Passage]:
     embedder, found = MiniLM(CACHE / "models"), list[Passage]()
     chunker = Chunker(embedder.window, embedder.count_tokens)
     async for each in Folder(folder, name="folder", base_url=BASE).documents():
-        kinds["pages read"] += isinstance(each, Document)
-        kinds["skipped"] += isinstance(each, LeftOut)
+        cut = chunker.chunk(each, content_hash="") if isinstance(each, Document) else ()
+        kinds["pages read"] += bool(cut)
+        kinds["skipped"] += isinstance(each, LeftOut) or (isinstance(each, Document) and not cut)
         kinds["failed"] += isinstance(each, Unreadable)
-        found += chunker.chunk(each, content_hash="") if isinstance(each, Document) else []
+        found += cut
     return found
 
 
