@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
-from urllib.request import getproxies_environment
+from urllib.request import getproxies_environment, proxy_bypass
 
 from bot.settings import Settings
 from core.errors import FootnoteError, InvalidInput, Misconfigured, SourceUnavailable
@@ -94,12 +94,9 @@ def opened(settings: Settings, name: str, origin: Origin) -> DocumentSource:
         return BroughtSource.opened(name, origin.address)
     from adapters.fetching import FetchRules
 
-    proxies = getproxies_environment()
-    rules = FetchRules(
-        networks=settings.allowed_networks,
-        hosts=settings.allowed_hosts,
-        proxy=proxies.get(urlsplit(origin.address).scheme),
-    )
+    place = urlsplit(origin.address)
+    proxy = None if proxy_bypass(place.netloc.rpartition("@")[2]) else getproxies_environment().get(place.scheme)
+    rules = FetchRules(networks=settings.allowed_networks, hosts=settings.allowed_hosts, proxy=proxy)
     if origin.kind is SourceKind.REPOSITORY:
         return _repository(settings, name, origin, rules)
     from adapters.documents.website import Website

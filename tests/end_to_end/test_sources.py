@@ -210,6 +210,21 @@ async def test_a_website_is_a_source(footnote: Footnote, url: str) -> None:
 
 
 @pytest.mark.promise("websites")
+@pytest.mark.parametrize(
+    ("spared", "code"), [("localhost,127.0.0.1", 0), ("127.0.0.1:PORT", 0), ("x.example", 2), ("", 2)]
+)
+async def test_what_needs_no_proxy_is_fetched_directly(footnote: Footnote, url: str, spared: str, code: int) -> None:
+    """As `NO_PROXY` says; through one, only the hosts that are named are asked for."""
+    env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1", "HTTP_PROXY": "http://127.0.0.1:1"}
+    async with WebSite({"/goats": html("Goats", "Goats eat thistles.")}) as site:
+        words = ("sources", "add", f"{site.url}/goats", "--page", "--name", "farm")
+        env["NO_PROXY"] = spared.replace("PORT", site.url.rpartition(":")[2])
+        added = await asyncio.to_thread(footnote, *words, **env)
+
+    assert (added.code, "is reached through a proxy" in added.err) == (code, code == 2)
+
+
+@pytest.mark.promise("websites")
 async def test_a_single_page_that_has_gone_is_removed(footnote: Footnote, url: str) -> None:
     """Where it answers that there is nothing; where its site is down, it stays. Once it is back, it is read again."""
     env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1"}
