@@ -54,6 +54,8 @@ class RetryTiming:
 
 DEFAULT_TIMING = RetryTiming()
 FIRST, SECOND, REVIEW = "chat model", "second chat model", "review model"
+PLACES = {FIRST: "OPENAI_BASE_URL", SECOND: "OPENAI_FALLBACK_BASE_URL", REVIEW: "OPENAI_REVIEW_BASE_URL"}
+UNREVIEWED = "none is configured; sentences are compared with their passages by words and numbers alone"
 
 
 async def load_ahead(settings: Settings) -> None:
@@ -105,6 +107,12 @@ class Services:
         """Return what reviews answers, if anything does."""
         settings = self._settings
         if settings.openai_review_model is None:
+            if settings.has_chat_model:
+
+                async def look() -> str:
+                    return UNREVIEWED
+
+                self._check_model(REVIEW, look)
             return None
         url, key = settings.openai_review_url, settings.openai_review_key
         return Reviewer(self._chat(REVIEW, settings.openai_review_model, url, key), settings.review_prices)
@@ -134,9 +142,11 @@ class Services:
             return Advice(says) if isinstance(says, Degraded) else says
 
         self._stack.push_async_callback(chat.aclose)
-        places = {FIRST: "OPENAI_BASE_URL", SECOND: "OPENAI_FALLBACK_BASE_URL", REVIEW: "OPENAI_REVIEW_BASE_URL"}
-        self.checks.insert(sum(each.name in places for each in self.checks), Check(name, look, places[name]))
+        self._check_model(name, look)
         return chat
+
+    def _check_model(self, name: str, look: Callable[[], Awaitable[str]]) -> None:
+        self.checks.insert(sum(each.name in PLACES for each in self.checks), Check(name, look, PLACES[name]))
 
     def embedder(self) -> Embedder:
         """Return what makes vectors."""
