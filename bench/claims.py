@@ -3,7 +3,8 @@
 `python -m bench.claims` takes right answers, which people might have written over passages of three real corpora, and
 breaks them by rule: a mark that names another passage of the answer, passages of another page or corpus, a changed
 number, unit or name, a negated verb. The thresholds were chosen on the first set; the second has other pages, and is
-judged apart. Then it looks for sentences that claim a deed.
+judged apart. A third set has answers of one sentence over tables, lists and definitions. Then it looks for sentences
+that claim a deed.
 """
 
 from __future__ import annotations
@@ -181,6 +182,25 @@ def _judge_strange(case: Case, count: Count, where: str, passages: Sequence[str]
         count.add(where, is_so=evidence.place(said, numbers[0], known) is None)
 
 
+def facts(cases: Sequence[Case]) -> list[Row]:
+    """Return what becomes of answers of one sentence, which are refused where its footnote goes."""
+    chance, count, number = random.Random(1), Count(Counter(), Counter()), "number or version"
+    for case in cases:
+        evidence, known = case.evidence(), range(1, len(case.passages) + 1)
+        for said, numbers in case.claims():
+            place = evidence.place(said, numbers[0], known)
+            is_founded_on = is_founded(weighed(read(said, Sources()), evidence))
+            count.add("lost", is_so=place is None or not is_founded_on)
+            count.add("moved", is_so=place not in {None, *numbers})
+            for rule, other in changed(said, chance):
+                count.add(rule, is_so=evidence.place(other, numbers[0], known) is None)
+    return [
+        at_most(f"right ones without footnote or refused, of {count.of['lost']}", count.share("lost"), 5, " %"),
+        shown("right ones whose footnote names another passage", count.share("moved"), " %"),
+        shown(f"changed numbers whose mark goes, of {count.of[number]}", count.share(number), " %"),
+    ]  # fmt: skip
+
+
 def told(name: str) -> list[Row]:
     """Return how many sentences of a set are taken for a deed."""
     count = Count(Counter(), Counter())
@@ -197,6 +217,8 @@ def main() -> None:
     for name, title in (("tuning", "the first set"), ("held_out", "the second set, with other pages")):
         rows = map(json.loads, (SETS / f"claims_{name}.jsonl").read_text().splitlines())
         print_rows(f"Claims, {title}", judged([Case.made(row) for row in rows]))
+    rows = map(json.loads, (SETS / "claims_facts.jsonl").read_text().splitlines())
+    print_rows("Claims, answers of one fact", facts([Case.made(row) for row in rows]))
     for name, title in (("first", "with which the rule was made"), ("second", "written without looking at the rule")):
         if (SETS / f"deeds_{name}.jsonl").exists():
             print_rows(f"Deeds, {title}", told(name))

@@ -16,8 +16,7 @@ from core.documents.excerpt import read_words, sentences, stems
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
 CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
-NEAR = 0.4  # of the share that the best part of a passage has, which another needs for its small numbers to count
-SMALL = 2  # characters: such a number stands in most passages, of something else
+ABOUT = 0.5  # of the share that the best part of a passage has, from which on a part is about the sentence too
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
 LONG = 7  # letters, behind which words are no longer told apart
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
@@ -26,6 +25,7 @@ NOTE = "\ufffc"  # what stands for a footnote in a visible text
 
 _NUMBER = re.compile(r"(?<![\w.])[vV~]?(\d+(?:[.,:]\d+)*)(?:[ \u00a0-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13}))?(?![\w%])")
 _DIGITS = re.compile(r"\d+(?:\.\d+)*")
+_COUNTED = re.compile(r"\b([A-Z]\w*)[ -]v?\d[\d.]*|^[#\s]*\d+(?:\.\d+)*[.)\s]")  # in "ROS 2", or of a heading
 _CODE = re.compile(  # names that are written in one way only
     r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
@@ -54,14 +54,14 @@ class Statement:
     text: str
     words: frozenset[str] = field(init=False)  # those that carry meaning, without their endings
     is_english: bool = field(init=False)  # whether its words can be compared
-    is_mute: bool = False  # whether it is of code and short items, of which nobody can say whether they are English
+    is_wordless: bool = False  # whether it has no running text, so that nobody can say whether it is English
 
     def __post_init__(self) -> None:
         words, self.is_english = read_words(self.text)
         self.words = frozenset(word[:LONG] for word in words)
         if not self.is_english:
             running = " ".join(_RUNNING.findall(self.text))
-            self.is_mute, self.is_english = not running, bool(running) and read_words(running)[1]
+            self.is_wordless, self.is_english = not running, bool(running) and read_words(running)[1]
 
     @cached_property
     def parts(self) -> list[tuple[str, Collection[str]]]:
@@ -170,13 +170,9 @@ class Evidence:
         found = self._support(claim, passages)
         if not found.is_compared:
             return found
-        parts = [
-            (sum(map(len, claim.words.intersection(words))), part) for each in passages for part, words in each.parts
-        ]
+        parts = [(sum(map(len, claim.words.intersection(own))), part) for each in passages for part, own in each.parts]
         most = max((letters for letters, _ in parts), default=0)
-        small = [each for each in claim.numbers if len(each[0]) <= SMALL]
-        near = [Statement(part) for letters, part in parts if small and found.is_exact and letters >= NEAR * most]
-        is_exact = found.is_exact and all(any(_has(part, claim, *each) for part in near) for each in small)
+        is_exact = found.is_exact and not (claim.numbers and _contradicts(claim, parts, ABOUT * most))
         return Support((found.share + most / (sum(map(len, claim.words)) or 1)) / 2, is_exact)
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
@@ -193,7 +189,7 @@ class Evidence:
             if number in self._passages and claim.is_checkable:
                 named, (other, best) = self.support(claim, number), self.best(claim, among)
                 if not (named.is_exact and named.share >= max(KEPT, CLOSE * best.share)):
-                    self._placed[key] = other if best.is_exact and best.share >= SAFE else None
+                    self._placed[key] = other if best.is_exact and best.is_compared and best.share >= SAFE else None
         return self._placed[key]
 
     def held(self, claim: Statement, *, enough: float) -> float:
@@ -210,10 +206,10 @@ class Evidence:
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
-        is_exact = all(any(_has(each, claim, *number) for each in known) for number in claim.numbers)
+        is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
         is_english = claim.is_english and any(each.is_english for each in self._all)
-        if not (is_english and any(each.is_english or each.is_mute for each in known)):
+        if not (is_english and any(each.is_english or each.is_wordless for each in known)):
             return Support(1.0, is_exact, is_compared=False)
         found = frozenset[str]().union(*(claim.words & each.words for each in known))
         share = sum(map(len, found)) / (sum(map(len, claim.words)) or 1)  # long words tell more than short ones
@@ -237,10 +233,22 @@ class Evidence:
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
 
 
-def _has(passage: Statement, claim: Statement, number: str, unit: str) -> bool:
-    """Return whether a passage has a number as often as a claim, with that unit as far as it has any."""
+def _contradicts(claim: Statement, parts: Iterable[tuple[int, str]], enough: float) -> bool:
+    """Return whether parts with *enough* letters of a claim have other numbers with its units, but not its own."""
+    names, near, others, before = {*_COUNTED.findall(claim.text)}, list[Statement](), set[str](), 0
+    for letters, part in parts:
+        if max(letters, before) >= enough:  # what comes next may have it too, as in "It has five."
+            near.append(Statement(_COUNTED.sub(lambda found: found[0] if found[1] in names else " ", part)))
+        if letters >= enough:
+            others |= {unit for one, unit in near[-1].numbers if not claim.units.keys() >= {*_DIGITS.findall(one)}}
+        before = letters
+    lacking = (each for each in claim.numbers if each[1] in others)
+    return any(not any(_has(part, *each, times=len(claim.units[each[0]])) for part in near) for each in lacking)
+
+
+def _has(passage: Statement, number: str, unit: str, times: int = 1) -> bool:
+    """Return whether a passage has a number so many times, with that unit as far as it has any."""
     units = passage.units.get(number, ())
-    times = sum(number == each for each, _ in claim.numbers)
     return len(units) >= times and (not unit or unit in units or "" in units)
 
 

@@ -86,6 +86,74 @@ def test_a_mark_stays_only_where_most_of_its_sentence_is(sentence: str, named: i
     assert evidence.place(sentence, named, range(1, 6)) == place
 
 
+ARMS = """The following table lists the maximum payload and the reach of each robot arm.
+
+| Arm | Payload | Reach |
+|---|---|---|
+| UR3 | 3 kg | 500 mm |
+| UR5 | 5 kg | 850 mm |
+| UR10 | 10 kg | 1300 mm |"""
+ITEMS = "The connection of the client to the server has these settings:\n\n- Timeout: 5 s\n- Retries: 3\n- Workers: 8"
+RETRIES = "In ROS 2, the parameter `max_retries` sets how often a failed request is sent again. Its default is 3."
+RUNS = "The planner runs every 2 s on the laptop. The node computes the wheel commands on the robot. It runs at 50 Hz."
+PLANS = "The planner computes the path of the robot on the laptop every 2 s. Its timeout is 5 s."
+LIMITS = (
+    "## 3 Limits of it\n\nThe gateway handles requests of clients one after the other.\n\nAt most 16 are open at once."
+)
+EYES = ("The camera of the robot publishes images at 30 Hz.", "The depth sensor of the robot publishes at 30 Hz.")
+PORTS = "Run the container with `docker run -p 8080:8080 web`, so that your machine has its port."
+FACTS = [  # each with passages, of which the first holds it
+    ("The UR5 robot arm has a maximum payload of 5 kg", ARMS),
+    ("The UR3 has a reach of 500 mm", ARMS),
+    ("The parameter `max_retries` sets how often a failed request is sent again, with a default of 3", RETRIES),
+    ("A client connects to the server with a timeout of 5 s", ITEMS),
+    ("The client connects to the server with 3 retries", ITEMS),
+    ("The node computes the commands for the wheels on the robot at 50 Hz", RUNS),
+    ("The path of the robot is planned on the laptop with a timeout of 5 s", PLANS),
+    ("The gateway handles at most 16 requests of clients", LIMITS),
+    ("The first robot publishes at 10 Hz and the second robot publishes at 10 Hz", "Both robots publish at 10 Hz."),
+    ("The camera publishes images at 30 Hz and the depth sensor at 30 Hz", *EYES),
+    ("The depth sensor publishes at 30 Hz and the camera at 30 Hz", *EYES[::-1]),
+    ("Publish port 8080 of the container as port 8080 of your machine", PORTS),
+    ("Set ROS_DOMAIN_ID to 42 on the robot and to 42 on the laptop", "Set ROS_DOMAIN_ID to 42 on robot and laptop."),
+]
+
+
+@pytest.mark.parametrize("mark", [" [1]", ""])
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact[0])
+async def test_an_answer_of_one_fact_keeps_its_footnote(fact: tuple[str, ...], mark: str, script: Script) -> None:
+    """Its number stands in a row, an item or a sentence with few of its words; one number may be said of two things."""
+    said, *texts = fact
+    hits = [hit(text=text, url=f"https://docs.example/{number}") for number, text in enumerate(texts)]
+    answer = await Agent(script(turn(f"{said}{mark}.")), Shelf(*hits), clock=Clock()).answer(question())
+
+    assert (answer.status, answer.text.count("[1]")) == (Status.ANSWERED, 1)
+    assert not mark or answer.citations[0].url == "https://docs.example/0"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("The camera takes 12 pictures of it.", "The camera takes 30 pictures of it. It is loud. Up to 12 may see it."),
+        ("The course runs between week 7 and week 7.", "The course runs between week 5 and week 7."),
+        ("The nodes of the demo need ROS 1.", "The nodes of the demo need ROS 2 too. They are small. It lasts 1 hour."),
+    ],
+)
+def test_a_mark_goes_where_the_passage_has_another_number_in_its_place(sentence: str, text: str) -> None:
+    """Though the number stands in it somewhere."""
+    evidence = Evidence()
+    evidence.add(1, text)
+
+    assert evidence.place(sentence, 1, (1,)) is None
+
+
+def test_a_mark_moves_to_no_passage_in_another_language(evidence: Evidence) -> None:
+    """Nobody knows whether that one is about the same; a number in it is not enough."""
+    evidence.add(3, "Der Arm des Roboters hebt höchstens 7 kg und fährt danach ganz von selbst langsam zurück.")
+
+    assert evidence.place("The arm of the robot can lift 7 kg.", 1, (1, 2, 3)) is None
+
+
 GERMAN = "Der Arm des Roboters hebt höchstens fünf Kilogramm und fährt danach langsam zurück in seine Ruhelage."
 
 
