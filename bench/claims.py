@@ -3,8 +3,8 @@
 `python -m bench.claims` takes right answers, which people might have written over passages of three real corpora, and
 breaks them by rule: a mark that names another passage of the answer, passages of another page or corpus, a changed
 number, unit or name, a negated verb. The thresholds were chosen on the first set; the second has other pages, and is
-judged apart. A third set has answers of one sentence over tables, lists and definitions. Then it looks for sentences
-that claim a deed.
+judged apart. A third set has answers of one sentence over tables, lists and definitions, and a fourth is made of these
+by rule. Then it looks for sentences that claim a deed.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNIT = re.compile(r"(?<=\d )(?:ms|seconds|minutes|meters|kg|Hz|percent)\b|(?<=\d)(?:ms|%|Hz)")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
 _VERB = re.compile(r"\b(is|are|can|does|do|will|has|have)\b")
+_SECTION = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
+_ROW = re.compile(r"^\|(?![-:| ]+$)(.+)\|\s*$", re.MULTILINE)
+_VALUE = r"[~+<>≥$]*\d{1,4}(?:\.\d+)?(?: ?[A-Za-z%/]+)?"
+_FIELD = re.compile(rf"^\s*[-*] \**([A-Z][\w ]{{2,40}})\**:\** ({_VALUE})\s*$", re.MULTILINE)
+LONGEST = 2500  # characters of a section that is one passage
 UNITS = ("ms", "s", "minutes", "km", "kg", "Hz", "%")
 
 
@@ -201,6 +206,21 @@ def facts(cases: Sequence[Case]) -> list[Row]:
     ]  # fmt: skip
 
 
+def cells(name: str) -> Iterator[Case]:
+    """Yield a sentence for each number that a row or an item of a corpus in Markdown gives for something."""
+    folder, _, rest = CORPORA[name].partition("/")
+    for path in sorted((need(folder) / rest).rglob("*.md")):
+        for section in _SECTION.split(path.read_text(encoding="utf-8")):
+            heading = section.partition("\n")[0].lstrip("#0123456789. ")
+            head, *rows = [[cell.strip(" *") for cell in row.split("|")] for row in _ROW.findall(section)] or [[]]
+            said = [
+                (f"{what} of {row[0]}", cell) for row in rows for what, cell in zip(head[1:], row[1:], strict=False)
+            ]
+            for what, value in said + _FIELD.findall(section) if len(section) <= LONGEST else ():
+                if re.fullmatch(_VALUE, value):
+                    yield Case(name, "", [path.name], [section], f"In {heading}, the {what} is {value} [1].")
+
+
 def told(name: str) -> list[Row]:
     """Return how many sentences of a set are taken for a deed."""
     count = Count(Counter(), Counter())
@@ -219,6 +239,7 @@ def main() -> None:
         print_rows(f"Claims, {title}", judged([Case.made(row) for row in rows]))
     rows = map(json.loads, (SETS / "claims_facts.jsonl").read_text().splitlines())
     print_rows("Claims, answers of one fact", facts([Case.made(row) for row in rows]))
+    print_rows("Claims, rows and items as sentences", facts([*cells("course"), *cells("textbook")]))
     for name, title in (("first", "with which the rule was made"), ("second", "written without looking at the rule")):
         if (SETS / f"deeds_{name}.jsonl").exists():
             print_rows(f"Deeds, {title}", told(name))

@@ -96,7 +96,7 @@ ARMS = """The following table lists the maximum payload and the reach of each ro
 ITEMS = "The connection of the client to the server has these settings:\n\n- Timeout: 5 s\n- Retries: 3\n- Workers: 8"
 RETRIES = "In ROS 2, the parameter `max_retries` sets how often a failed request is sent again. Its default is 3."
 RUNS = "The planner runs every 2 s on the laptop. The node computes the wheel commands on the robot. It runs at 50 Hz."
-PLANS = "The planner computes the path of the robot on the laptop every 2 s. Its timeout is 5 s."
+PLANS = "The planner computes the path of the robot on the laptop every 2 s. It gives up after 5 s."
 LIMITS = (
     "## 3 Limits of it\n\nThe gateway handles requests of clients one after the other.\n\nAt most 16 are open at once."
 )
@@ -109,7 +109,7 @@ FACTS = [  # each with passages, of which the first holds it
     ("A client connects to the server with a timeout of 5 s", ITEMS),
     ("The client connects to the server with 3 retries", ITEMS),
     ("The node computes the commands for the wheels on the robot at 50 Hz", RUNS),
-    ("The path of the robot is planned on the laptop with a timeout of 5 s", PLANS),
+    ("The planner computes the path of the robot on the laptop, and stops after 5 s", PLANS),
     ("The gateway handles at most 16 requests of clients", LIMITS),
     ("The first robot publishes at 10 Hz and the second robot publishes at 10 Hz", "Both robots publish at 10 Hz."),
     ("The camera publishes images at 30 Hz and the depth sensor at 30 Hz", *EYES),
