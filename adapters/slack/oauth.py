@@ -233,11 +233,11 @@ class InstalledWorkspaces:
         """
         found: list[tuple[float, str, str]] = []
         for key in await self._store.vault.keys(INSTALLATION):
-            kept = json.loads(await self._store.vault.load(key) or "{}")
-            if kept:
-                self._seen[key.removeprefix(INSTALLATION)] = Bot(**kept)
-            name = kept.get("team_name") or kept.get("enterprise_name") or ""
-            found.append((float(kept.get("installed_at") or inf), key.removeprefix(INSTALLATION), name))
+            id_, bot = key.removeprefix(INSTALLATION), await self._read(key)
+            if bot is not None:
+                self._seen[id_] = bot
+            name = (bot.team_name or bot.enterprise_name or "") if bot else ""
+            found.append((bot.installed_at if bot else inf, id_, name))
         return [(WorkspaceRef(platform=PLATFORM, workspace=id_), name) for _, id_, name in sorted(found) if id_]
 
     async def put_back(self) -> None:
@@ -312,8 +312,8 @@ class InstalledWorkspaces:
                 if not await self._notes.hold(f"{key}:renewal", uuid4().hex, seconds=TURN):
                     self._known.age(workspace)
                     return
-                kept = await self._store.vault.load(key)
-                if kept and Bot(**json.loads(kept)).bot_token != bot.bot_token:  # it was renewed since it was read
+                kept = await self._read(key)
+                if kept and kept.bot_token != bot.bot_token:  # it was renewed since it was read
                     self._known.age(workspace)
                     return
                 self._unsaved[workspace] = await self._renewed(bot)
@@ -331,12 +331,16 @@ class InstalledWorkspaces:
             cause = cast("Any", error).api_error if isinstance(error, SlackTokenRotationError) else error
             raise meaning(cause) or error from error
 
+    async def _read(self, key: str) -> Bot | None:
+        """Return what is kept of an installation, if anything. Raises `StoreUnavailable`."""
+        kept: dict[str, Any] = json.loads(await self._store.vault.load(key) or "{}")
+        return Bot(**kept) if kept else None
+
     async def _kept(self, workspace: str) -> Bot:
         """Return what is kept, or was before the store lost it. Raises `PostingFailed` or `StoreUnavailable`."""
         installation = _installation(workspace)
         known = self._seen.get(installation)
-        if kept := await self._store.vault.load(_key(installation)):
-            bot = Bot(**json.loads(kept))
+        if bot := await self._read(_key(installation)):
             if known is not None and _is_older(bot, known):  # given back by a process that had no other
                 await self._store.async_save_bot(bot := known)
             self._seen[installation] = bot
