@@ -18,7 +18,7 @@ from adapters.chat.files import read_files
 from adapters.chat.intake import ChatEvent
 from adapters.chat.platform import BotIdentity, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
-from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in
+from adapters.slack.files import LONGEST_FILE, fetch, files_in, shares_in, words_of
 from adapters.slack.poster import REMAINS, Place, ThreadPoster, find_answer
 from adapters.slack.signs import Indicator
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
@@ -118,13 +118,13 @@ def has_more(said: Json) -> bool:
 
 def forwards(said: Json) -> Sequence[Message]:
     """Return what a message forwards, with who has written it if Slack says so."""
-    texts = ((each, words(str(each.get("text") or ""))) for each in shares_in(said))
+    texts = ((each, words(words_of(each, "text"))) for each in shares_in(said))
     return [
         Message(
             role="user",
             text=text,
-            author=str(each.get("author_name") or FORWARDED),
-            author_id=str(each.get("author_id") or ""),
+            author=words_of(each, "author_name") or FORWARDED,
+            author_id=words_of(each, "author_id"),
             at=moment(each.get("ts")),
         )
         for each, text in texts

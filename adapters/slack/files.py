@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from adapters.chat.files import Download, FileLink, NotRead, origin
 from adapters.slack.api import Denied, ask
 from core.errors import Gone
-from core.model import Unread
+from core.model import Unread, without_controls
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -22,9 +22,21 @@ NOT_THERE = frozenset({"file_not_found", "file_deleted"})
 Json: TypeAlias = Mapping[str, Any]
 
 
+def parts_of(said: Json, name: str) -> Sequence[Json]:
+    """Return the parts of a message under a name; other apps may have made them, and what is none is left out."""
+    parts: object = said.get(name)
+    return [each for each in cast("list[Json]", parts) if isinstance(each, dict)] if isinstance(parts, list) else []
+
+
+def words_of(part: Json, *names: str) -> str:
+    """Return the first text in a part of a message under one of the names, without what nobody sees."""
+    found = (part.get(name) for name in names)
+    return without_controls(next((each for each in found if isinstance(each, str) and each), ""))
+
+
 def shares_in(said: Json) -> Sequence[Json]:
     """Return the messages that one forwards; previews of pages and messages are nobody's words."""
-    return [each for each in cast("Sequence[Json]", said.get("attachments") or ()) if each.get("is_share")]
+    return [each for each in parts_of(said, "attachments") if each.get("is_share")]
 
 
 def files_in(said: Json, *, is_quoted: bool = False) -> Sequence[FileLink]:
@@ -32,23 +44,23 @@ def files_in(said: Json, *, is_quoted: bool = False) -> Sequence[FileLink]:
     return [
         replace(_link(each), is_quoted=is_quoted or one is not said)
         for one in (said, *shares_in(said))
-        for each in cast("Sequence[Json]", one.get("files") or ())
+        for each in parts_of(one, "files")
     ]
 
 
 def _link(file: Json) -> FileLink:
-    access, mode = file.get("file_access"), file.get("mode")
+    access, size = words_of(file, "file_access"), file.get("size")
     why = None
-    if mode in ("tombstone", "hidden_by_limit") or access in NOT_THERE:
+    if file.get("mode") in ("tombstone", "hidden_by_limit") or access in NOT_THERE:
         why = Unread.GONE
     elif file.get("is_external") or access == "access_denied":
         why = Unread.DENIED
     return FileLink(
-        name=str(file.get("name") or file.get("title") or ""),
-        url="" if access == STUB else str(file.get("url_private") or ""),
-        size=int(file.get("size") or 0),
-        kind=str(file.get("mimetype") or ""),
-        id=str(file.get("id") or ""),
+        name=words_of(file, "name", "title"),
+        url="" if access == STUB else words_of(file, "url_private"),
+        size=size if isinstance(size, int) else 0,
+        kind=words_of(file, "mimetype"),
+        id=words_of(file, "id"),
         why=why,
     )
 

@@ -79,16 +79,25 @@ def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
     return tuple(each for each in COMPLAINTS if each.value in chosen)
 
 
-def carried(metadata: str) -> tuple[str, str, datetime]:
-    """Return what a form for a question carries: its channel, the way back, and when it was shown; else raise any."""
-    kept: dict[str, Any] = json.loads(metadata)
-    return str(kept["channel"]), str(kept["way"]), datetime.fromtimestamp(int(kept["at"]), UTC)
+def carried(metadata: str) -> tuple[str, str, str, datetime]:
+    """Return what a form for a question carries: its channel and thread, the way back, and when it was shown.
+
+    Raises `ValueError` for what no such form carries.
+    """
+    try:
+        kept: dict[str, Any] = json.loads(metadata)
+        shown = datetime.fromtimestamp(int(kept["at"]), UTC)
+        place = str(kept["channel"]), str(kept.get("thread", "")), str(kept["way"])
+    except (LookupError, AttributeError, TypeError, RecursionError, OverflowError, OSError) as error:
+        raise ValueError("a form") from error
+    if not (place[0] and place[2]):
+        raise ValueError("a form")
+    return *place, shown
 
 
 def returned(view: Mapping[str, Any], context: InteractionContext) -> InteractionContext:
     """Return who has sent a form, with the place and the way back of when it was shown."""
-    channel, way, shown = carried(metadata := str(view["private_metadata"]))
-    thread = str(json.loads(metadata).get("thread", ""))
+    channel, thread, way, shown = carried(str(view["private_metadata"]))
     there = replace(context, channel=channel, thread_ts=thread, is_inside=bool(thread))
     return replace(there, response_url=way, url_since=shown)
 

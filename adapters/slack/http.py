@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import reduce
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qs
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, StringConstraints
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, StringConstraints, ValidationError, model_validator
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from adapters.slack.forms import SELECTION_FORM, carried
+from adapters.slack.listener import HEARD
 from adapters.web import served
 from core import messages
-from core.errors import StoreUnavailable
+from core.errors import InvalidInput, StoreUnavailable
+from core.events import unobserved
 from core.messages import WARNING
 
 if TYPE_CHECKING:
@@ -49,11 +52,11 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     SUBMISSION: ("user.id", "trigger_id", "view.id", "view.type", "view.private_metadata"),
 }
 """Without what listeners can do nothing, by the type of an event or interaction."""
-Id: TypeAlias = Annotated[str, StringConstraints(max_length=4_000)]  # whose length shows as well that it is Unicode
+Id: TypeAlias = Annotated[str, StringConstraints(max_length=4_000)]  # which half a pair of surrogates fails as well
 Stamp: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{0,12}(\.\d{0,9})?$")] | NonNegativeInt
 Url: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")]
-Place: TypeAlias = "Id | SlackRequest | None"
 OK = range(200, 300)
+_KIND = re.compile(r"[a-z_]{1,40}")
 
 
 class RequestVerifier:
@@ -62,13 +65,20 @@ class RequestVerifier:
     While nobody can say whether a request is new, none is let in. A command does not come again, so whoever uses one
     is told.
 
-    The notes of *seen* have to outlive the five minutes for which a signature is good.
+    The notes of *seen* have to outlive the five minutes for which a signature is good. *refused* hears of what is
+    signed and cannot be read: of which type it is, and where what stands in the way.
     """
 
     def __init__(
-        self, answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], *, signing_secret: str, seen: Dedup
+        self,
+        answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]],
+        *,
+        signing_secret: str,
+        seen: Dedup,
+        refused: Callable[[InvalidInput], object] = unobserved,
     ) -> None:
         self._answer = answer
+        self._refused = refused
         self._verifier = SignatureVerifier(signing_secret)
         self._seen = seen
         self.longest_body = LONGEST_BODY
@@ -93,14 +103,19 @@ class RequestVerifier:
             if request.content_type == FORM and "command" in parse_qs(body.decode(errors="replace")):
                 return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {messages.AWAY}"})
             return web.Response(status=AWAY)
-        asked = _read(body, request)
-        answered = web.Response(status=BAD)
-        if asked is not None:
-            answered = await to_aiohttp_response(await self._answer(asked))
+        answered = await self._answered(body, request)
         if answered.status not in OK:
             with suppress(StoreUnavailable):  # Slack's next try bears another time, and so another signature
                 await self._seen.forget(note)
         return answered
+
+    async def _answered(self, body: bytes, request: web.Request) -> web.Response:
+        try:
+            asked = _read(body, request)
+        except InvalidInput as odd:
+            self._refused(odd)
+            return web.Response(status=BAD)
+        return await to_aiohttp_response(await self._answer(asked))
 
     def _is_signed(self, body: bytes, timestamp: str, signature: str) -> bool:
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= LONGEST_NUMBER
@@ -110,60 +125,107 @@ class RequestVerifier:
             return False
 
 
-class SlackRequest(BaseModel):
-    """What is relied on of all that Slack says, and of its parts: which kinds of things stand under which names.
+class Part(BaseModel):
+    """What listeners rely on of a part of what Slack says, at its own place alone; other names may have anything.
 
-    Other names may have anything.
+    Other apps make files, attachments and blocks of messages: what cannot be read of those is left out by who reads it.
     """
 
     model_config = ConfigDict(strict=True)
 
-    id: Id | int | None = None  # of what is in an attachment, a number
+
+class Named(Part):
+    """A person, a place, an installation, or where a button stands."""
+
+    id: Id | None = None
+    team_id: Id | None = None
+    enterprise_id: Id | None = None
+    channel_id: Id | None = None
+    thread_ts: Stamp | None = None
+    message_ts: Stamp | None = None
+
+
+class Happening(Part):
+    """An event that nothing comes of."""
+
     type: Id | None = None
+
+
+class Heard(Happening):
+    """An event that something comes of, or a message."""
+
     subtype: Id | None = None
+    channel: Id | None = None
+    user: Id | None = None
+    ts: Stamp | None = None
+    thread_ts: Stamp | None = None
+    deleted_ts: Stamp | None = None
+    text: str | None = None
+    edited: Heard | None = None
+    message: Heard | None = None
+    previous_message: Heard | None = None
+    tokens: dict[str, Any] | None = None
+    team_ids: list[Id] | None = None
+
+
+class Control(Part):
+    """A button, a field or a menu, and what was written or chosen there; a block has one."""
+
+    action_id: Id | None = None
+    value: str | None = None
+    selected_options: list[Control] | None = None
+    initial_conversations: list[Id] | None = None
+    selected_conversations: list[Id] | None = None
+    accessory: Control | None = None
+
+
+class Shown(Part):
+    """A form or a home, which are our own, or what was filled in there."""
+
+    id: Id | None = None
+    type: Id | None = None
+    callback_id: Id | None = None
+    private_metadata: Id | None = None
+    team_id: Id | None = None
+    app_installed_team_id: Id | None = None
+    blocks: list[Control] | None = None
+    state: Shown | None = None
+    values: dict[str, dict[str, Control]] | None = None
+
+    @model_validator(mode="after")
+    def _carries(self) -> Shown:
+        if self.callback_id == SELECTION_FORM and self.private_metadata is not None:
+            carried(self.private_metadata)
+        return self
+
+
+EventT = TypeVar("EventT", bound=Happening)
+
+
+class SlackRequest(Part, Generic[EventT]):
+    """What is relied on of all that Slack says: what stands where on the way to a listener."""
+
+    type: Id | None = None
     command: Id | None = None
     ssl_check: Id | None = None
     callback_id: Id | None = None
-    action_id: Id | None = None
     trigger_id: Id | None = None
     team_id: Id | None = None
     enterprise_id: Id | None = None
-    app_installed_team_id: Id | None = None
     channel_id: Id | None = None
     user_id: Id | None = None
-    file_access: Id | None = None
-    private_metadata: Id | None = None
     response_url: Url | None = None
-    ts: Stamp | None = None
-    thread_ts: Stamp | None = None
-    message_ts: Stamp | None = None
-    deleted_ts: Stamp | None = None
-    size: int | None = None
-    text: str | dict[str, Any] | None = None
-    value: str | None = None
-    team: Place = None
-    enterprise: Place = None
-    channel: Place = None
-    user: Place = None
-    authorizations: list[SlackRequest] | None = None
-    actions: list[SlackRequest] | None = None
-    blocks: list[SlackRequest] | None = None
-    files: list[SlackRequest] | None = None
-    attachments: list[SlackRequest] | None = None
-    selected_options: list[SlackRequest] | None = None
-    initial_conversations: list[Id] | None = None
-    selected_conversations: list[Id] | None = None
-    team_ids: list[Id] | None = None
-    tokens: dict[str, Any] | None = None
-    values: dict[str, dict[str, SlackRequest]] | None = None
-    accessory: SlackRequest | None = None
-    container: SlackRequest | None = None
-    edited: SlackRequest | None = None
-    event: SlackRequest | None = None
-    message: SlackRequest | None = None
-    previous_message: SlackRequest | None = None
-    state: SlackRequest | None = None
-    view: SlackRequest | None = None
+    text: str | None = None
+    team: Id | Named | None = None
+    enterprise: Id | Named | None = None
+    channel: Id | Named | None = None
+    user: Id | Named | None = None
+    authorizations: list[Named] | None = None
+    actions: list[Control] | None = None
+    container: Named | None = None
+    event: EventT | None = None
+    message: Heard | None = None
+    view: Shown | None = None
 
     @property
     def pressed(self) -> str | None:
@@ -171,27 +233,47 @@ class SlackRequest(BaseModel):
         return self.actions[0].action_id if self.actions else None
 
     @property
-    def is_whole(self) -> bool:
-        """Whether all is there without which Slack says nothing of this type."""
-        if self.type == EVENT:
-            return self.event is not None and _has(self.event, "type", *NEEDED.get(self.event.type or "", ()))
-        if self.view is not None and self.view.callback_id == SELECTION_FORM and self.type == SUBMISSION:
-            return _has(self, *NEEDED[SUBMISSION]) and all(carried(self.view.private_metadata or ""))
+    def lacks(self) -> str:
+        """The path of what is not there without which Slack says nothing of this type; empty where all is there."""
         needed = COMMAND if self.command is not None else NEEDED.get(self.type or "", ())
-        return any((self.type, self.command, self.ssl_check)) and _has(self, *needed)
+        if self.type == EVENT:
+            kind = self.event.type if self.event else None
+            needed = [f"event.{each}" for each in ("type", *NEEDED.get(kind or "", ()))]
+        elif not any((self.type, self.command, self.ssl_check)):
+            needed = ("type",)
+        return next((each for each in needed if _at(self, each) is None), "")
 
 
-def _has(told: SlackRequest, *names: str) -> bool:
-    return all(reduce(lambda part, name: getattr(part, name, None), path.split("."), told) for path in names)
+NAMES = frozenset(name for part in (Named, Heard, Control, Shown, SlackRequest) for name in part.model_fields)
 
 
-def _read(body: bytes, request: web.Request) -> AsyncBoltRequest | None:
-    """Return what was said; None for what Slack has signed, and would never say, on which listeners would break."""
+def _at(told: object, path: str) -> object:
+    return reduce(lambda part, name: getattr(part, name, None), path.split("."), told)
+
+
+def _path_of(error: ValidationError) -> str:
+    """Return where the first thing stands that is not as it should be; names that others have chosen are left out."""
+    where = error.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+    return ".".join(str(each) for each in where if isinstance(each, int) or each in NAMES)
+
+
+def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
+    """Return what was said. Raises `InvalidInput` for what Slack would never say, on which listeners would break."""
+    kinds, field = list[str](), ""
     try:
         asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
-        return asked if SlackRequest.model_validate(asked.body).is_whole else None
-    except (ValueError, LookupError, AttributeError, TypeError, RecursionError, OverflowError, OSError):
-        return None
+        said = cast("list[object]", [asked.body, asked.body.get("event")])
+        names = [cast("Mapping[str, object]", each).get("type") for each in said if isinstance(each, dict)]
+        kinds += (each for each in names if isinstance(each, str) and _KIND.fullmatch(each))  # Slack's own words
+        told = SlackRequest[Heard if kinds[1:] and kinds[1] in HEARD else Happening].model_validate(asked.body)
+        if not (field := told.lacks):
+            return asked
+    except ValidationError as error:
+        field = _path_of(error)
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError, OverflowError):
+        pass
+    what = " ".join(kinds) or "of no type"
+    raise InvalidInput(f"A request of Slack's cannot be read, and was refused: {what}, {field or 'body'}.", field=field)
 
 
 async def serve(

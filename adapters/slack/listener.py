@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
+from slack_bolt.error import BoltUnhandledRequestError
 from slack_bolt.response import BoltResponse
 
 from adapters.chat.background import BackgroundTasks, ExpiringSet
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
 
 NAME = "slack_bolt.footnote"  # below the name of the library, so that what is logged goes the same way
-WRONG, AWAY = 500, 503
+TAKEN, WRONG, AWAY = 200, 500, 503
 MESSAGES = ("app_mention", "message")
 REVOKED = "team_access_revoked"  # an organization has taken some of its workspaces from the app
 GONE = ("app_uninstalled", "tokens_revoked", REVOKED)
@@ -95,8 +96,8 @@ def make_app(
 ) -> AsyncApp:
     """Return an app without listeners, for requests whose signature was verified, and for sockets.
 
-    Slack is answered when a listener is over. What a listener could not do is not acknowledged, so that Slack sends it
-    again; *failed* hears of it. The client's session is what all requests share.
+    Slack is answered when a listener is over, and at once where nobody listens. What a listener could not do is not
+    acknowledged, so that Slack sends it again; *failed* hears of it. The client's session is what all requests share.
     """
     logger = logging.getLogger(NAME)
     logger.setLevel(logging.ERROR)  # it warns of settings in the environment that it need not know of
@@ -107,6 +108,7 @@ def make_app(
         authorize=cast("Any", Authorize(workspaces)),  # the library's annotation leaves out its own None
         request_verification_enabled=False,
         process_before_response=True,
+        raise_error_for_unhandled_request=True,  # else Slack would be told that there is nobody
         user_facing_authorize_error_message=NOT_INSTALLED,
         ssl_check_enabled=False,  # it would be answered without a signature
         ignoring_self_events_enabled=False,  # it takes a deletion for the deed of whoever wrote what is deleted
@@ -115,6 +117,8 @@ def make_app(
     )
 
     async def on_error(error: Exception) -> BoltResponse:
+        if isinstance(error, BoltUnhandledRequestError):
+            return BoltResponse(status=TAKEN, body="")
         failed(error)
         return BoltResponse(status=AWAY if isinstance(error, Unavailable | PostingFailed) else WRONG, body="")
 

@@ -249,7 +249,7 @@ class SlackPlatform(Platform):
         from adapters.slack.oauth import install_pages
 
         secret = revealed(settings.slack_signing_secret) or ""
-        verifier = RequestVerifier(app.async_dispatch, signing_secret=secret, seen=stores.seen)
+        verifier = RequestVerifier(app.async_dispatch, signing_secret=secret, seen=stores.seen, refused=self._failed)
         more = list(self._signs)
         if self._installed is not None:
             id_, secret = _app_of(settings)

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from core.messages import UNREAD
 from core.model import Unread
 from tests.end_to_end.community import ANSWER, Town
+from tests.end_to_end.on_slack import SlackCommunity
 from tests.fixtures.redis import all_keys, say
 from tests.servers.uploads import Upload
 
@@ -73,6 +74,28 @@ async def test_a_forward_to_the_bot_asks_what_it_says(town: Town) -> None:
 
     assert prompt(town)[-1] == "Why does my robot stall?"
     assert SECRET in prompt(town)[0]
+
+
+@pytest.mark.promise("attachments")
+@pytest.mark.parametrize("town", ["slack", "slack over http"], indirect=True)
+async def test_a_question_is_answered_whatever_other_apps_have_put_beside_it(town: Town) -> None:
+    """What can be read of it is, and the rest is left out."""
+    slack = town.community
+    assert isinstance(slack, SlackCommunity)
+    parts: list[Any] = [
+        {"is_share": True, "text": "My arm is stuck.", "ts": 1700000000.5, "author_name": "\ud83e", "files": [5]},
+        {"is_share": True, "text": "My leg too.", "ts": 1700000000123, "files": [{"state": "locked", "size": "1"}]},
+        {"is_share": True, "text": 5, "ts": -1, "author_id": 5, "actions": [{"value": 1}]},
+        None,
+    ]
+    files: list[Any] = [{"id": "F1", "state": "locked", "mode": "quip", "file_access": {}, "size": None}, "x"]
+    async with town.bot():
+        text = f"{slack.workspace.bot.mention} Why is that?"
+        asked = slack.server.post_as(slack.ada, slack.channel, text, attachments=parts, files=files)
+        await town.sees(asked.ts, ANSWER)
+
+    assert prompt(town)[-1] == "Why is that?"
+    assert [words in f"{prompt(town)}" for words in ("My arm is stuck.", "My leg too.")] == [True, True]
 
 
 @pytest.mark.promise("attachments")

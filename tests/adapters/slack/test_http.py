@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +13,7 @@ import pytest
 
 from adapters.slack.http import LARGEST, RequestVerifier, serve
 from core.errors import Misconfigured, StoreUnavailable
+from core.events import unobserved
 from core.messages import AWAY
 from tests.adapters.slack.intake import Place
 from tests.fakes.dedup import MemoryDedup
@@ -31,12 +32,17 @@ async def _place() -> AsyncIterator[Place]:
 
 @asynccontextmanager
 async def listening(
-    place: Place, seen: MemoryDedup, *, port: int = 0, longest_body: float = LATEST
+    place: Place,
+    seen: MemoryDedup,
+    *,
+    port: int = 0,
+    longest_body: float = LATEST,
+    refused: Callable[[Exception], object] = unobserved,
 ) -> AsyncGenerator[str]:
     """Listen at a port, and let Slack know; give the address."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     secret = place.server.signing_secret
-    verifier = RequestVerifier(place.app().async_dispatch, signing_secret=secret, seen=seen)
+    verifier = RequestVerifier(place.app().async_dispatch, signing_secret=secret, seen=seen, refused=refused)
     verifier.longest_body = longest_body
     task = asyncio.create_task(serve(verifier, "127.0.0.1", port, started=started.set_result))
     await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
@@ -159,7 +165,7 @@ ODD = (
     *(MENTION % each for each in ('"channel": 5', '"text": 5', '"ts": []', '"user": 5', '"message": "x"')),
     *('{"type": "block_actions", "actions": 5}', '{"type": "block_actions", "user": 5, "team": []}'),
     *('{"type": "view_submission", "view": 5}', '{"type": "message_action", "message": 5}'),
-    *(MENTION % each for each in ('"ts": "soon"', '"files": [5]', '"edited": 5', '"attachments": [{"files": 5}]')),
+    *(MENTION % each for each in ('"ts": "soon"', '"edited": 5', '"edited": {"ts": -1}', '"thread_ts": {}')),
     *(EVENT % f'{{"type": "{each}"}}' for each in ("agent_session_stopped", "channel_deleted", "app_home_opened")),
     *('{"type": "block_actions", "user": {"id": "U1"}, "actions": [{}]}', '{"type": "block_actions", "user": {}}'),
     '{"type": "view_submission", "user": {"id": "U1"}, "trigger_id": "1", "view": {"id": "V1", "type": "modal"}}',
@@ -181,6 +187,23 @@ async def test_what_slack_would_never_say_is_refused_and_breaks_nothing(
     assert statuses == [400] * len(asked)
     assert (place.ears.heard, place.ears.failures) == (["one"], [])
     assert [each for each in caplog.records if each.exc_info] == []
+
+
+async def test_of_what_is_refused_the_operator_learns_the_type_and_the_place_and_no_word(place: Place) -> None:
+    """Neither a value nor a name that others have chosen."""
+    hooks, told = place.server.webhooks, list[Exception]()
+    form = '{"type": "view_submission", "view": {"state": {"values": {"a secret": {"another": {"value": 5}}}}}}'
+    odd = ['{"type": "a secret"', MENTION % '"edited": {"ts": "a secret"}', EVENT % '{"type": "channel_deleted"}', form]
+    async with listening(place, MemoryDedup(), refused=told.append):
+        for each in odd:
+            await hooks.post(each.encode(), hooks.signed(each.encode(), JSON))
+
+    assert [str(each).rpartition(": ")[2] for each in told] == [
+        "of no type, body.",
+        "event_callback app_mention, event.edited.ts.",
+        "event_callback channel_deleted, event.channel.",
+        "view_submission, view.state.values.value.",
+    ]
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(place: Place) -> None:
