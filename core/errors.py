@@ -109,7 +109,12 @@ class StoreUnavailable(Unavailable):
 
 
 class PeopleUnavailable(Unavailable):
-    """The platform does not say who somebody is."""
+    """The platform does not say who somebody is, for `wait` seconds at least where that is known."""
+
+    def __init__(self, message: str, *, wait: float | None = None) -> None:
+        """Keep what else is known beside the sentence for a person."""
+        super().__init__(message)
+        self.wait = wait
 
 
 class Misconfigured(FootnoteError):

@@ -9,7 +9,15 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from core.answering.responder import Responder
-from core.errors import ApologyFailed, DeadLettered, FootnoteError, Misconfigured, ShutOut, StoreUnavailable
+from core.errors import (
+    ApologyFailed,
+    DeadLettered,
+    FootnoteError,
+    Misconfigured,
+    PeopleUnavailable,
+    ShutOut,
+    StoreUnavailable,
+)
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
 from core.ports import ChatSurface, ConversationStore, Inbox
@@ -87,7 +95,7 @@ class Worker:
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
-            if isinstance(error, ShutOut):
+            if isinstance(error, ShutOut) or self._is_put_off(task, error):
                 raise
             is_last = task.is_last_attempt and await self._apologized(task)
             self.observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
@@ -100,6 +108,14 @@ class Worker:
             if is_lost and isinstance(task, Claim) and task.question.visibility == "thread":
                 with suppress(StoreUnavailable):
                     await self.inbox.put(Recheck(question=task.question))
+
+    def _is_put_off(self, task: Task, error: Exception) -> bool:
+        """Return whether a question waits until a platform says who reads along; at its own end it fails by that."""
+        if not isinstance(error, PeopleUnavailable) or error.wait is None:
+            return False
+        if task.spent + error.wait >= self.responder.agent.limits.longest:
+            error.wait = None
+        return error.wait is not None
 
     async def _carry_out(self, task: Task) -> None:
         """Answer, or take back; what is deleted meanwhile is taken back at once: only we may know what stands there."""

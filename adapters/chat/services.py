@@ -15,7 +15,7 @@ from adapters.retry import QUICK, Gate
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.community.routing import Company
-from core.errors import StoreUnavailable, Unavailable
+from core.errors import PeopleUnavailable, StoreUnavailable, Unavailable
 from core.events import (
     CommunitiesFound,
     CommunitiesSee,
@@ -243,12 +243,13 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
         await waits.sleep(waits.silence)
         if await waits.room.stages([question.message]) != [Stage.WAITING]:
             return
-    if not await _is_admitted(waits, question):
+    awaited = await _awaited(waits, question)
+    if awaited is None:
         return
     period = str(int(waits.now().timestamp() // QUIET))
     if words and not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
         return
-    await _announce(waits, question.message, words or AWAITED[Awaited.TURN], at, below)
+    await _announce(waits, question.message, words or AWAITED[awaited], at, below)
 
 
 async def _estimated(waits: Waits) -> str:
@@ -266,10 +267,14 @@ def keep(kept: WorkByMessage, message: MessageRef, work: Callable[[], Awaitable[
     kept[message] = work
 
 
-async def _is_admitted(waits: Waits, question: Question) -> bool:
-    with suppress(Unavailable):
-        return await waits.admits(question)
-    return False
+async def _awaited(waits: Waits, question: Question) -> Awaited | None:
+    """Return what a question waits for; None where it would not be answered, or nobody knows whether it would."""
+    try:
+        return Awaited.TURN if await waits.admits(question) else None
+    except PeopleUnavailable as unknown:
+        return None if unknown.wait is None else Awaited.READERS
+    except Unavailable:
+        return None
 
 
 async def _announce(

@@ -16,7 +16,7 @@ from adapters.redis.connection import Argument, bounded
 from adapters.redis.inbox_store import PREFIX, USUAL, Bounds, InboxStore, waking_time
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
-from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
+from core.errors import ApologyFailed, FootnoteError, PeopleUnavailable, ShutOut, StoreUnavailable
 from core.events import LostByStore, Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     MOST_ATTEMPTS,
@@ -352,10 +352,13 @@ class RedisInbox(InboxStore):
             return "release", {"pause": 0, "counts": lease.task.begun.is_set()}
         if isinstance(error, ShutOut):
             return "release", {"pause": self._delayed(min(error.wait, self._delays[-1])), "counts": False}
+        if isinstance(error, PeopleUnavailable) and error.wait is not None:
+            return "postpone", {"pause": self._delayed(min(error.wait, self._delays[-1])), "counts": False}
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             return "bury", {"reason": reason, "words": self._kept_words(lease.task)}
-        return "postpone", {"pause": self._delayed(self._delays[min(lease.failures, len(self._delays) - 1)])}
+        pause = self._delays[min(lease.failures, len(self._delays) - 1)]
+        return "postpone", {"pause": self._delayed(pause), "counts": True}
 
     def _delayed(self, seconds: float) -> int:
         """Look again in so many seconds; return them in milliseconds."""

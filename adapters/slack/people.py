@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -12,12 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.background import BackgroundTasks, KeyedLocks
-from adapters.retry import QUICK, Retrying
+from adapters.retry import QUICK, Gate, Retrying
 from adapters.slack.api import Denied, ask, pages
 from adapters.slack.events import PLATFORM
 from adapters.slack.slash import DIRECT_MESSAGE
 from adapters.slack.workspaces import Recent, Workspace, Workspaces
-from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut
+from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, ShutOut
 from core.messages import UNKNOWN_ASKER
 from core.model import Asker, Readership, WorkspaceRef
 
@@ -85,7 +86,8 @@ class People:
         self._reaches = Recent[Reach](MOST_CHANNELS, clock, REACH_KEPT)
         self._listed = Recent[Mapping[str, bool]](MOST_WORKSPACES, clock)  # by id, whether they are guests
         self._guests = Recent[bool](MOST_CHANNELS, clock)  # whether there are any
-        self._looks = dict[str, asyncio.Event]()
+        self._looks = dict[str, tuple[asyncio.Event, float]]()  # that are under way, and since when
+        self._pauses = defaultdict[str, Gate](partial(Gate, clock=clock))  # that Slack has asked for, by workspace
         self._listing = KeyedLocks()
         self.background = BackgroundTasks()
 
@@ -155,7 +157,9 @@ class People:
         except PostingFailed as failure:
             raise PeopleUnavailable(UNKNOWN_ASKER) from failure
         if reach in (Reach.OUTSIDE, Reach.UNKNOWN):
-            return strangers.model_copy(update={"is_unsure": reach is Reach.UNKNOWN})
+            is_unsure = reach is Reach.UNKNOWN
+            wait = self._wait(workspace, asker.channel) if is_unsure else None
+            return strangers.model_copy(update={"is_unsure": is_unsure, "wait": wait})
         is_in = reach is Reach.WORKSPACE and (self._guests_read or workspace.team_id in profile.teams)
         teams = {workspace.team_id} if is_in else set[str]()
         return _readers(organization | teams | elsewhere)
@@ -217,22 +221,34 @@ class People:
         """Look for guests in a channel, and return whether there are any, as far as that is known soon.
 
         What is not known by then counts as it did before: else members would go without answers wherever Slack is slow.
-        It is None where nothing was known, which the look may be by the time that the question is tried again.
+        It is None where nothing was known, which the look may be by the time that the question is tried again. There is
+        none before the time that Slack has asked for.
         """
-        look = self._looks.get(key)
-        if look is None:
-            look = self._looks[key] = asyncio.Event()
+        if key not in self._looks and self._wait(workspace, channel) is None:
+            self._looks[key] = asyncio.Event(), asyncio.get_running_loop().time()
             self.background.begin(partial(self._look_for_guests, workspace, channel, key))
-        is_known = self._guests.get(key, or_older=True) is not None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LONGEST_LOOK if is_known else FIRST_LOOK):
-                await look.wait()
+        if key in self._looks:
+            look, begun = self._looks[key]
+            is_known = self._guests.get(key, or_older=True) is not None
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(begun + (LONGEST_LOOK if is_known else FIRST_LOOK)):
+                    await look.wait()
         return self._guests.get(key, or_older=True)
+
+    def _wait(self, workspace: Workspace, channel: str) -> float | None:
+        """Return for how many seconds nothing more will be known of a channel; None where nobody can say."""
+        if f"{workspace.name} {channel}" in self._looks:
+            return LONGEST_LOOK
+        try:
+            self._pauses[workspace.name].check(is_sent=False)
+        except ShutOut as pause:
+            return pause.wait
+        return None
 
     async def _look_for_guests(self, workspace: Workspace, channel: str, key: str) -> None:
         """Note whether there are guests in a channel; where Slack does not show who is there, there may be some.
 
-        Raises `PostingFailed`: then the next question looks again.
+        Raises `PostingFailed`: then the next question looks again, once the time is over that Slack has asked for.
         """
         try:
             people, has_guests = await self._people(workspace), True
@@ -240,8 +256,11 @@ class People:
                 there = _listed(workspace, "conversations.members", channel=channel)
                 has_guests = any(people.values()) and any([people.get(each) async for ids in there for each in ids])
             self._guests.put(key, has_guests)
+        except RateLimited as limit:
+            self._pauses[workspace.name].shut(str(limit), limit.wait)
+            raise
         finally:
-            self._looks.pop(key).set()
+            self._looks.pop(key)[0].set()
 
     async def _people(self, workspace: Workspace) -> Mapping[str, bool]:
         """Return who is in a workspace, by id, as far as Slack lists them, and whether they are guests.
@@ -251,6 +270,7 @@ class People:
         async with self._listing.setdefault(workspace.name, asyncio.Lock()):
             people = self._listed.get(workspace.name)
             if people is None:
+                self._pauses[workspace.name].check(is_sent=False)
                 people = dict[str, bool]()
                 with suppress(Rejected):
                     users = _listed(workspace, "users.list")

@@ -85,7 +85,7 @@ class Visibility:
             readership, records = await self._readership(asker, communities), await self._records()
         is_opened = readership.has_strangers and await self._is_opened(asker)
         if readership.is_unsure and not is_opened:
-            raise PeopleUnavailable(UNKNOWN_READERS)
+            raise PeopleUnavailable(UNKNOWN_READERS, wait=readership.wait)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
         visible = Visible(
             sources=readable(records, readers, communities.first),

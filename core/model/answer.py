@@ -200,6 +200,7 @@ class Awaited(StrEnum):
     """What a question on its way may wait for."""
 
     TURN = "turn"
+    READERS = "readers"
     MODEL = "model"
     SEARCH = "search"
     EMBEDDER = "embedder"

@@ -100,7 +100,8 @@ class Inbox(Protocol):
 
         Leaving normally settles the task. Raising returns it, to be given out again after a delay, or to be laid aside
         as dead after the last attempt; being cancelled returns it at once and counts for nothing, as does `ShutOut`
-        after a delay. What happens to the question meanwhile is told by `cancelled`.
+        after a delay, and `PeopleUnavailable` after its `wait`, where it has one, though that time counts. What happens
+        to the question meanwhile is told by `cancelled`.
         """
         ...
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.errors import ShutOut
+from core.errors import PeopleUnavailable, ShutOut
 from core.model import MOST_ATTEMPTS, Asked, Claim, Interaction, Interruption, ReplyAddress, Signal, Withdrawal
 from tests.builders import question, thread
 from tests.inboxes import (
@@ -368,6 +368,17 @@ async def test_a_platform_that_refuses_the_bot_costs_no_attempt(boxes: Boxes) ->
 
     again = await taken(boxes.there)
     assert (again.attempt, again.was_released) == (1, True)
+
+
+@pytest.mark.promise("guests-apart")
+async def test_a_question_whose_readers_are_known_later_costs_no_attempt_and_comes_then(boxes: Boxes) -> None:
+    """However often it is put off; what fails after that is an attempt."""
+    await boxes.here.put(asked())
+    for _ in range(MOST_ATTEMPTS + 1):
+        await fail(boxes.here, PeopleUnavailable("Nobody says who reads.", wait=600.0))
+    failed = await fail(boxes.here, PeopleUnavailable("Nobody says who reads."))
+
+    assert (failed.attempt, (await taken(boxes.there)).attempt) == (1, 2)
 
 
 @pytest.mark.promise("deletions-count")

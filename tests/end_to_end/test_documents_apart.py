@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from core import messages
-from core.model import Audience, SourceRecord
+from core.events import TaskFailed
+from core.model import Audience, Awaited, SourceRecord
 from tests.builders import hit
 from tests.end_to_end.community import ANSWER, Abroad, Town
 from tests.end_to_end.strangers import DiscordStrangers, SlackStrangers, SlackStrangersOverHttp, Strangers
@@ -165,20 +166,25 @@ async def test_what_a_stranger_has_tried_again_is_decided_anew(region: Region) -
 @pytest.mark.parametrize("has_guest", [False, True])
 @pytest.mark.parametrize("region", [SlackStrangers], indirect=True)  # only Slack has guests
 async def test_nobody_is_answered_before_it_is_known_who_reads_along(region: Region, *, has_guest: bool) -> None:
-    """Where Slack lets nobody look at first, the question is tried again, and comes to its own end."""
+    """Where Slack lets nobody look for a while, the question waits for that and no attempt is lost, which is told."""
     town, slack = region.town, region.strangers
     assert isinstance(slack, SlackStrangers)
     shelve(town, opens=False)
     if has_guest:
         guest = slack.server.add_member(slack.workspace, "Gus", is_restricted=True)
         slack.channel.members.add(guest.id)
-    slack.server.faults.add("users.list", limit(60))
+    slack.server.faults.break_("users.list", limit(17))
     async with town.bot(FOOTNOTE_COMMUNITIES=slack.allowed()):
         asked = town.community.ask()
+        words = messages.AWAITED[Awaited.READERS]
+        await slack.server.until(lambda: words in town.community.said(asked), what="the notice", seconds=25.0)
+        slack.server.faults.mend()
         await (town.hears(asked, messages.STRANGERS_READ) if has_guest else town.sees(asked, ANSWER))
 
     assert was_told(town, ANSWER) is not has_guest
     assert len(slack.server.requests_to("users.list")) == 2
+    assert [each for each in town.events if isinstance(each, TaskFailed)] == []
+    assert words not in town.community.said(asked)
 
 
 @pytest.mark.promise("guests-apart")

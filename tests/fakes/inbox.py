@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from core.errors import ApologyFailed, ShutOut, StoreUnavailable
+from core.errors import ApologyFailed, PeopleUnavailable, ShutOut, StoreUnavailable
 from core.model import (
     MOST_ATTEMPTS,
     AnyPlace,
@@ -356,6 +356,10 @@ class MemoryInbox:
         return True
 
     def _fail(self, record: Record, error: Exception) -> None:
+        if isinstance(error, PeopleUnavailable) and error.wait is not None:
+            record.attempts -= 1
+            self._wait(record, min(error.wait, self._delays[-1]))
+            return
         if record.attempts >= MOST_ATTEMPTS and not isinstance(error, ApologyFailed):
             record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
             record.begun = False

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from core.errors import ShutOut
+from core.errors import PeopleUnavailable, ShutOut
+from core.events import TaskFailed
 from core.model import MOST_ATTEMPTS, Answer, Asked, Claim, Delivery, Progress, Status, ThreadRef, Turn
 from core.worker import MOST_ENDINGS
 from tests.fakes.chat import Script, Silence, turn
@@ -191,3 +192,43 @@ async def test_a_question_waits_for_a_platform_that_refuses_the_bot(script: Scri
         (answer,) = await office.answered(1)
 
     assert (answer.status, office.inbox.dead, office.events) == (Status.ANSWERED, {}, [])
+
+
+class Unread(RecordingSurface):
+    """A platform that does not say some times for how many seconds nobody knows who reads along."""
+
+    refusals = 2 * MOST_ATTEMPTS
+    wait = 0.0
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Put it off, and at last reply."""
+        self.refusals -= 1
+        if self.refusals >= 0:
+            raise PeopleUnavailable("Nobody says who reads.", wait=self.wait)
+        return await super().reply(claim, progress)
+
+
+@pytest.mark.promise("guests-apart")
+async def test_a_question_waits_until_it_is_known_who_reads_along(script: Script) -> None:
+    """Where the platform has said when it will tell, no attempt is counted."""
+    office = Office(script(*WHOLE), surface=Unread())
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        (answer,) = await office.answered(1)
+
+    assert (answer.status, office.inbox.dead, office.events) == (Status.ANSWERED, {}, [])
+
+
+@pytest.mark.promise("guests-apart")
+@pytest.mark.promise("questions-end")
+async def test_a_question_waits_for_its_readers_no_longer_than_it_may_take_in_all(script: Script) -> None:
+    """Then it fails, as often as anything else, and whoever asked is told."""
+    surface = Unread()
+    surface.refusals, surface.wait = MOST_ATTEMPTS, 300.0
+    office = Office(script(), surface=surface)
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await wait_until(lambda: bool(office.inbox.dead), what="the end of it")
+
+    failed = [each for each in office.events if isinstance(each, TaskFailed)]
+    assert [(each.attempt, each.is_last) for each in failed] == [(1, False), (2, False), (3, True)]

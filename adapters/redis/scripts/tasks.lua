@@ -282,12 +282,12 @@ function script.release(ref, thread, entry, fence, revision, pause, counts)
   return true
 end
 
--- Lets a question that failed wait for its next attempt.
-function script.postpone(ref, thread, entry, fence, revision, pause)
+-- Lets a question that failed wait for its next attempt; unless it `counts`, as if it had not been taken, but for the time.
+function script.postpone(ref, thread, entry, fence, revision, pause, counts)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
   if let_go(ref, thread, entry, change) then return true end
-  redis.call('HINCRBY', key('question', ref), 'failures', 1)
+  redis.call('HINCRBY', key('question', ref), counts and 'failures' or 'attempts', counts and 1 or -1)
   set_state(ref, 'waiting')
   delay(thread, pause)
   return true

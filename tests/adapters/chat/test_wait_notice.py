@@ -123,6 +123,19 @@ async def test_whose_turn_has_come_meanwhile_and_who_will_not_be_answered_is_tol
     assert (thread.did, box.notices) == ([], [])
 
 
+@pytest.mark.promise("never-silent")
+async def test_while_the_platform_says_when_it_is_known_who_reads_along_that_is_what_is_waited_for() -> None:
+    """And not the turn of the question, which has come."""
+    thread, box = Thread(), Box()
+
+    async def later(_: Question) -> bool:
+        raise PeopleUnavailable("Slack says it in a minute.", wait=60.0)
+
+    await give(thread, by=replace(waits(box), admits=later))
+
+    assert thread.shown == [AWAITED[Awaited.READERS]]
+
+
 async def test_who_will_not_be_answered_is_not_told_to_wait(box: Box) -> None:
     """Nor whoever may be a guest, of whom the platform does not say it; somebody else is told there."""
     thread, by = Thread(), waits(box)

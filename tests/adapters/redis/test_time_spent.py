@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from adapters.redis.connection import connect
-from core.errors import ShutOut
+from core.errors import PeopleUnavailable, ShutOut
 from core.model import Task
 from tests.adapters.redis.desk import Desk
 from tests.adapters.redis.test_lost import lose
@@ -36,7 +36,7 @@ def spent(task: Task, seconds: float) -> bool:
 
 @pytest.mark.promise("questions-end")
 async def test_the_time_since_the_first_attempt_counts_and_none_before_it(desk: Desk, clock: ServerClock) -> None:
-    """Also that between two attempts."""
+    """Also that between two attempts, and while nobody says who reads the answer."""
     async with desk.inbox() as inbox:
         await inbox.put(asked())
         clock.put(ahead=PAST)
@@ -44,9 +44,11 @@ async def test_the_time_since_the_first_attempt_counts_and_none_before_it(desk: 
         clock.put(ahead=2 * PAST)
         second = await fail(inbox, ValueError())
         clock.put(ahead=3 * PAST)
-        third = await taken(inbox)
+        third = await fail(inbox, PeopleUnavailable("Nobody says who reads.", wait=0.001))
+        clock.put(ahead=4 * PAST)
+        fourth = await taken(inbox)
 
-    assert (spent(first, 0), spent(second, PAST), spent(third, 2 * PAST)) == (True, True, True)
+    assert (spent(first, 0), spent(second, PAST), spent(third, 2 * PAST), spent(fourth, 3 * PAST)) == (True,) * 4
 
 
 @pytest.mark.promise("questions-end")

@@ -42,10 +42,9 @@ class Company:
         """Say that others than the members of the workspace read along."""
         return self.members(self.workspace.team_id, "E1").model_copy(update={"has_strangers": True})
 
-    @property
-    def unsure(self) -> Readership:
-        """Say that nobody knows whether others read along."""
-        return self.strangers.model_copy(update={"is_unsure": True})
+    def unsure(self, wait: float | None = None) -> Readership:
+        """Say that nobody knows whether others read along, nor will for some seconds."""
+        return self.strangers.model_copy(update={"is_unsure": True, "wait": wait})
 
     async def readers(
         self,
@@ -232,19 +231,30 @@ async def test_where_slack_does_not_show_who_is_in_a_channel_guests_may_be(compa
 @pytest.mark.promise("guests-apart")
 @pytest.mark.parametrize("method", [LIST, INSIDE])
 async def test_while_slack_does_not_say_what_was_known_counts(company: Company, method: str) -> None:
-    """Where that is nothing, nobody can be sure, and the next question asks again."""
+    """Where that is nothing, nobody can be sure; it is asked again once the time is over that Slack has asked for."""
     server, workspace = company.server, company.workspace
     ada, gus = server.add_member(workspace), server.add_member(workspace, "gus", is_restricted=True)
-    channel = server.add_channel(workspace)
-    server.faults.add(method, limit(60))
-    seen = [await company.readers(ada, channel) for _ in range(2)]
-    company.now[0] = KEPT
+    channel, other = server.add_channel(workspace), server.add_channel(workspace, "other")
+    server.faults.break_(method, limit(60))
+    seen = [await company.readers(ada, channel)]
+    company.now[0] = 59.0
+    seen += [await company.readers(ada, each) for each in (channel, other)]
+    asked = len(server.requests_to(method))
+    server.faults.mend()
+    company.now[0] = 60.0
+    seen += [await company.readers(ada, channel)]
+    company.now[0] = 60.0 + KEPT
     channel.members.discard(gus.id)
-    server.faults.add(method, limit(60))
+    server.faults.break_(method, limit(60))
     seen += [await company.readers(ada, channel) for _ in range(2)]
+    server.faults.mend()
+    company.now[0] += 60.0
+    seen += [await company.readers(ada, channel)]
 
     member = company.members(workspace.team_id, "E1")
-    assert seen == [company.unsure, company.strangers, company.strangers, member]
+    assert seen[:3] == [company.unsure(60.0), company.unsure(1.0), company.unsure(1.0)]
+    assert seen[3:] == [*[company.strangers] * 3, member]
+    assert (asked, len(server.requests_to(method))) == (1, 4)
 
 
 @pytest.mark.promise("guests-apart")
@@ -260,7 +270,7 @@ async def test_a_question_does_not_wait_long_for_a_look_that_takes_long(company:
     release.set()
     await company.people.background.finish()
 
-    assert first == company.unsure
+    assert first == company.unsure(LONGEST_LOOK)
     assert await company.readers(ada, channel) == company.strangers
     assert len(server.requests_to(LIST)) == 1
 
@@ -277,7 +287,7 @@ async def test_while_slack_is_out_of_order_nobody_can_be_sure(company: Company, 
     seen = [await company.readers(ada, channel, to) for to in ("thread", "private")]
     server.faults.mend()
 
-    assert seen == [company.unsure, company.members(workspace.team_id, "E1")]
+    assert seen == [company.unsure(), company.members(workspace.team_id, "E1")]
     assert await company.readers(ada, channel) == company.strangers
 
 
