@@ -13,7 +13,7 @@ from discord import AutoShardedClient
 from adapters.discord.events import PLATFORM
 from adapters.discord.poster import translated
 from adapters.retry import QUICK, RetryPolicy
-from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut, Unreachable
+from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.messages import UNKNOWN_ASKER
 from core.model import Asker, Readership, WorkspaceRef
 
@@ -57,7 +57,8 @@ class DiscordMembers:
         for failure in failures:
             if isinstance(failure, ShutOut):
                 raise failure  # the question waits
-            raise PeopleUnavailable(UNKNOWN_ASKER) from failure
+            wait = failure.wait if isinstance(failure, RateLimited) else None
+            raise PeopleUnavailable(UNKNOWN_ASKER, wait=wait) from failure
         return Readership(communities=frozenset(server for server, task in found if task.result()))
 
     async def _is_member(self, guild_id: str, person_id: str) -> bool:

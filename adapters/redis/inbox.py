@@ -206,8 +206,7 @@ class RedisInbox(InboxStore):
             self._next_look = now + (self._block if due is None else min(self._block, due / 1000))
         block, count = max(self._next_look - clock(), 0.001), max(min(self._waiters, MOST_AT_ONCE), 1)
         reading = self._blocking.xreadgroup(GROUP, self.consumer, {READY: ">"}, count, int(block * 1000))
-        streams = await bounded(cast("Awaitable[Any]", reading), block=block)
-        for entry, fields in streams.get(READY.encode(), ()):
+        for entry, fields in (await bounded(cast("Awaitable[Any]", reading), block=block)).get(READY.encode(), ()):
             self._fetched.append((entry.decode(), fields[b"thread"].decode(), False))
 
     async def take(self) -> Lease | None:
@@ -338,10 +337,9 @@ class RedisInbox(InboxStore):
             await self._write(key, write)
         if self._is_in_doubt:
             self._is_in_doubt = False
-            held = {str(lease.hold["entry"]) for lease in self._leases.values()}
-            held |= self._taking | {entry for entry, _, _ in self._fetched}
+            held = {str(each.hold["entry"]) for each in self._leases.values()} | {each for each, *_ in self._fetched}
             try:
-                await self._run("reap", PREFIX, **self._given, held=json.dumps(sorted(held)))
+                await self._run("reap", PREFIX, **self._given, held=json.dumps(sorted(held | self._taking)))
             except BaseException:
                 self._is_in_doubt = True
                 raise
@@ -352,13 +350,12 @@ class RedisInbox(InboxStore):
             return "release", {"pause": 0, "counts": lease.task.begun.is_set()}
         if isinstance(error, ShutOut):
             return "release", {"pause": self._delayed(min(error.wait, self._delays[-1])), "counts": False}
-        if isinstance(error, PeopleUnavailable) and error.wait is not None:
-            return "postpone", {"pause": self._delayed(min(error.wait, self._delays[-1])), "counts": False}
-        if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
+        wait = error.wait if isinstance(error, PeopleUnavailable) else None
+        if lease.task.is_last_attempt and wait is None and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             return "bury", {"reason": reason, "words": self._kept_words(lease.task)}
-        pause = self._delays[min(lease.failures, len(self._delays) - 1)]
-        return "postpone", {"pause": self._delayed(pause), "counts": True}
+        pause = self._delays[min(lease.failures, len(self._delays) - 1)] if wait is None else wait
+        return "postpone", {"pause": self._delayed(pause), "counts": wait is None}
 
     def _delayed(self, seconds: float) -> int:
         """Look again in so many seconds; return them in milliseconds."""

@@ -125,7 +125,7 @@ class RequestVerifier:
             return False
 
 
-class Part(BaseModel):
+class Relied(BaseModel):
     """What listeners rely on of a part of what Slack says, at its own place alone; other names may have anything.
 
     Other apps make files, attachments and blocks of messages: what cannot be read of those is left out by who reads it.
@@ -134,7 +134,7 @@ class Part(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class Named(Part):
+class Named(Relied):
     """A person, a place, an installation, or where a button stands."""
 
     id: Id | None = None
@@ -145,7 +145,7 @@ class Named(Part):
     message_ts: Stamp | None = None
 
 
-class Happening(Part):
+class Happening(Relied):
     """An event that nothing comes of."""
 
     type: Id | None = None
@@ -168,7 +168,7 @@ class Heard(Happening):
     team_ids: list[Id] | None = None
 
 
-class Control(Part):
+class Control(Relied):
     """A button, a field or a menu, and what was written or chosen there; a block has one."""
 
     action_id: Id | None = None
@@ -179,7 +179,7 @@ class Control(Part):
     accessory: Control | None = None
 
 
-class Shown(Part):
+class Shown(Relied):
     """A form or a home, which are our own, or what was filled in there."""
 
     id: Id | None = None
@@ -202,7 +202,7 @@ class Shown(Part):
 EventT = TypeVar("EventT", bound=Happening)
 
 
-class SlackRequest(Part, Generic[EventT]):
+class SlackRequest(Relied, Generic[EventT]):
     """What is relied on of all that Slack says: what stands where on the way to a listener."""
 
     type: Id | None = None

@@ -155,7 +155,8 @@ class People:
         except ShutOut:
             raise  # the question waits
         except PostingFailed as failure:
-            raise PeopleUnavailable(UNKNOWN_ASKER) from failure
+            wait = failure.wait if isinstance(failure, RateLimited) else None
+            raise PeopleUnavailable(UNKNOWN_ASKER, wait=wait) from failure
         if reach in (Reach.OUTSIDE, Reach.UNKNOWN):
             is_unsure = reach is Reach.UNKNOWN
             wait = self._wait(workspace, asker.channel) if is_unsure else None

@@ -356,18 +356,16 @@ class MemoryInbox:
         return True
 
     def _fail(self, record: Record, error: Exception) -> None:
-        if isinstance(error, PeopleUnavailable) and error.wait is not None:
-            record.attempts -= 1
-            self._wait(record, min(error.wait, self._delays[-1]))
-            return
-        if record.attempts >= MOST_ATTEMPTS and not isinstance(error, ApologyFailed):
-            record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
-            record.begun = False
+        wait = error.wait if isinstance(error, PeopleUnavailable) else None
+        record.attempts -= wait is not None
+        if wait is None and record.attempts >= MOST_ATTEMPTS and not isinstance(error, ApologyFailed):
+            record.state, record.concluded, record.asked = "dead", True, None
+            record.stopped = record.begun = False
             self.dead[record.message] = error
             record.keep()
             self._leave(record)
             return
-        self._wait(record, self._delays[min(record.attempts, len(self._delays)) - 1])
+        self._wait(record, self._delays[min(record.attempts, len(self._delays)) - 1] if wait is None else wait)
 
     def _wait(self, record: Record, delay: float) -> None:
         thread, record.state = record.message.thread, "waiting"

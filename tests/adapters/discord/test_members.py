@@ -118,3 +118,16 @@ async def test_nobody_is_taken_for_a_member_while_discord_does_not_say(
         await members.readership(asked(place.ada), there)
     with pytest.raises(PeopleUnavailable):
         await DiscordMembers().readership(asked(place.ada), there)
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_where_discord_says_when_it_will_tell_the_question_waits_for_that(
+    members: DiscordMembers, server: DiscordServer, place: Place
+) -> None:
+    """It is known how long."""
+    said = {"retry_after": 60.0, "global": False, "message": "Too many"}
+    server.faults.add(LOOK, Reply(429, said, {"Via": "1.1 google"}))
+    with pytest.raises(PeopleUnavailable) as unknown:
+        await members.readership(asked(place.ada), [home(place.guild.id)])
+
+    assert unknown.value.wait == pytest.approx(60.0, abs=1.0)
