@@ -110,10 +110,10 @@ class Worker:
                     await self.inbox.put(Recheck(question=task.question))
 
     def _is_put_off(self, task: Task, error: Exception) -> bool:
-        """Return whether a question waits until a platform says who reads along; at its own end it fails by that."""
+        """Return whether a question waits until a platform says who reads along, if half its time is left to answer."""
         if not isinstance(error, PeopleUnavailable) or error.wait is None:
             return False
-        if task.spent + error.wait >= self.responder.agent.limits.longest:
+        if task.spent + error.wait >= self.responder.agent.limits.longest / 2:
             error.wait = None
         return error.wait is not None
 

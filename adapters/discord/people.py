@@ -57,7 +57,7 @@ class DiscordMembers:
         for failure in failures:
             if isinstance(failure, ShutOut):
                 raise failure  # the question waits
-            wait = failure.wait if isinstance(failure, RateLimited) else None
+            wait = (failure.wait or None) if isinstance(failure, RateLimited) else None
             raise PeopleUnavailable(UNKNOWN_ASKER, wait=wait) from failure
         return Readership(communities=frozenset(server for server, task in found if task.result()))
 

@@ -11,7 +11,7 @@ import io
 import re
 import shutil
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -107,8 +107,10 @@ class Repository:
         return None
 
     def forget(self) -> None:
-        """Delete the files that are kept."""
+        """Delete the files that are kept, and what somebody who was killed had not unpacked."""
         shutil.rmtree(self._home, ignore_errors=True)
+        with suppress(OSError), scratch(self._making):
+            pass
 
     async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Fetch the newest commit, unless it is here already, and read it as a folder."""

@@ -78,7 +78,7 @@ class _Known(NamedTuple):
 class _Visit:
     """One walk through a site: what there is to read, and what is known by now.
 
-    What is `new` comes before what was `known`, so that a walk that is broken off again and again comes to its end.
+    What is `new` comes before what was `known`, so that a walk that is broken off again and again has read all once.
     Lists that are `missing` may name any of what was known, with why if that has to be told.
     """
 
@@ -271,8 +271,8 @@ class Website:
         except (FetchRefused, FetchFailed) as error:
             return self._failed(visit, url, str(error), is_down=isinstance(error, FetchFailed))
         found = await self._answered(visit, url, got)
-        if got.status in (OK, NOT_MODIFIED):
-            visit.reached |= {url, got.url}
+        if got.status in (OK, NOT_MODIFIED) and not (isinstance(found, LeftOut) and found.why == AGAIN):
+            visit.reached |= {url, got.url}  # but for one that left its page to another, which may lead back here
             visit.closed |= {got.url} if isinstance(found, Unreadable) else set()
         return found
 

@@ -155,7 +155,7 @@ class People:
         except ShutOut:
             raise  # the question waits
         except PostingFailed as failure:
-            wait = failure.wait if isinstance(failure, RateLimited) else None
+            wait = (failure.wait or None) if isinstance(failure, RateLimited) else None
             raise PeopleUnavailable(UNKNOWN_ASKER, wait=wait) from failure
         if reach in (Reach.OUTSIDE, Reach.UNKNOWN):
             is_unsure = reach is Reach.UNKNOWN

@@ -15,7 +15,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 from bot.settings import Settings
 from core.errors import FootnoteError, InvalidInput, Misconfigured, SourceUnavailable
 from core.model import Document, Origin, SourceKind, Unreadable
-from core.ports import NOTHING_SEEN, DocumentSource, Found
+from core.ports import NOTHING_SEEN, OUTDATED, DocumentSource, Found
 
 if TYPE_CHECKING:
     from adapters.documents.repository import Repository
@@ -64,8 +64,9 @@ class BroughtSource:
 
     async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
         """Read it; all pages belong to this source, since that says who may read them, and have a place on the web."""
+        own = {url: stamp for url, stamp in seen.items() if stamp != OUTDATED}  # others mean nothing to a package
         try:
-            async with aclosing(self._source.documents(seen)) as documents:
+            async with aclosing(self._source.documents(own)) as documents:
                 async for found in documents:
                     if not isinstance(found, Document):
                         yield found

@@ -17,6 +17,7 @@ from core.documents.excerpt import read_words, sentences, stems
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
 CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
 ABOUT = 0.5  # of the share that the best part of a passage has, from which on a part is about the sentence too
+TITLES = 2  # parts with which a passage begins: its page's title and its section's
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
 LONG = 7  # letters, behind which words are no longer told apart
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
@@ -170,8 +171,12 @@ class Evidence:
         found = self._support(claim, passages)
         if not found.is_compared:
             return found
-        parts = [(sum(map(len, claim.words.intersection(own))), part) for each in passages for part, own in each.parts]
-        most = max((letters for letters, _ in parts), default=0)
+        parts = [
+            (sum(map(len, claim.words.intersection(own))), part, at < TITLES or part[:1] == "#")
+            for each in passages
+            for at, (part, own) in enumerate(each.parts)
+        ]
+        most = max((letters for letters, _, _ in parts), default=0)
         is_exact = found.is_exact and not (claim.numbers and _contradicts(claim, parts, ABOUT * most))
         return Support((found.share + most / (sum(map(len, claim.words)) or 1)) / 2, is_exact)
 
@@ -233,17 +238,22 @@ class Evidence:
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
 
 
-def _contradicts(claim: Statement, parts: Iterable[tuple[int, str]], enough: float) -> bool:
+def _contradicts(claim: Statement, parts: Iterable[tuple[int, str, bool]], enough: float) -> bool:
     """Return whether parts with *enough* letters of a claim have other numbers with its units, but not its own."""
     names, near, others, before = {*_COUNTED.findall(claim.text)}, list[Statement](), set[str](), 0
-    for letters, part in parts:
-        if max(letters, before) >= enough:  # what comes next may have it too, as in "It has five."
-            near.append(Statement(_COUNTED.sub(lambda found: found[0] if found[1] in names else " ", part)))
+
+    def is_said(found: re.Match[str]) -> bool:
+        return found[1] in names or any(_plain(each) in claim.units for each in _DIGITS.findall(found[0]))
+
+    for letters, part, is_title in parts:
+        if max(letters, before) >= enough or is_title:  # what comes next may have it too, as in "It has five."
+            near.append(Statement(_COUNTED.sub(lambda found: found[0] if is_said(found) else " ", part)))
         if letters >= enough:
             others |= {unit for one, unit in near[-1].numbers if not claim.units.keys() >= {*_DIGITS.findall(one)}}
         before = letters
+    digits = [number for number, _ in claim.numbers]
     lacking = (each for each in claim.numbers if each[1] in others)
-    return any(not any(_has(part, *each, times=len(claim.units[each[0]])) for part in near) for each in lacking)
+    return any(not any(_has(part, *each, times=digits.count(each[0])) for part in near) for each in lacking)
 
 
 def _has(passage: Statement, number: str, unit: str, times: int = 1) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from core.documents.chunking import Chunker, embedding_text
 from core.model import Document, EmbeddedPassage, LeftOut, Passage, Unchanged, Unreadable
-from core.ports import DocumentSource, Embedder, Found, PassageIndex
+from core.ports import OUTDATED, DocumentSource, Embedder, Found, PassageIndex
 
 PIPELINE = 1  # raise it when passages are cut or embedded in another way, so that every page is done again
 
@@ -98,8 +98,8 @@ class Ingestion:
         stays, and nothing is removed.
         """
         known = {url: _Mark.read(mark) for url, mark in (await self._index.pages(source.name)).items()}
-        own = f"{self._how}:"  # a stamp of another way to cut or embed keeps its beginning, and so equals no other
-        seen = {url: mark.stamp.removeprefix(own) for url, mark in known.items() if mark.stamp}
+        stamps = {url: mark.stamp.partition(":") for url, mark in known.items() if mark.stamp}
+        seen = {url: stamp if how == self._how else OUTDATED for url, (how, _, stamp) in stamps.items()}
         done: dict[str, PageDone] = {}
         failed, has_gone = list[Unreadable](), False
         skipped = Counter[str]()

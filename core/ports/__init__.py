@@ -7,6 +7,7 @@ from __future__ import annotations
 from core.ports.community import CommunityStore, PolicyStore, Quota, VoteStore
 from core.ports.services import (
     NOTHING_SEEN,
+    OUTDATED,
     Catalogue,
     ChatModel,
     ChatSurface,

@@ -42,6 +42,8 @@ from core.model import (
 Found: TypeAlias = Document | Unchanged | LeftOut | Unreadable
 """What a source yields for each thing that is there."""
 NOTHING_SEEN: Mapping[str, str] = MappingProxyType({})
+OUTDATED = "outdated"
+"""The stamp of a page that was cut or embedded in another way than now: it is known, and has to be read again."""
 
 
 class DocumentSource(Protocol):

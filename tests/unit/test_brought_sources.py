@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 
 import pytest
 
 from bot.settings import Settings
 from bot.wiring.documents import BroughtSource, name_of, opened, origin_of
+from core.documents.ingest import Ingestion
 from core.errors import InvalidInput, Misconfigured, SourceUnavailable
 from core.model import Document, Origin, SourceKind, Unreadable
-from core.ports import Found
+from core.ports import NOTHING_SEEN, Found
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.index import MemoryIndex
 
 
 @pytest.fixture(name="installed")
@@ -65,6 +68,36 @@ class Careless:
         yield Document(source="other", url="https://x.example/a", title="A", text="")
         yield Document(source="other", url="javascript:alert(1)", title="B", text="")
         raise ZeroDivisionError
+
+
+class Dated:
+    """Keeps what it was told of pages that were read before, each with its date as a stamp."""
+
+    name = "dated"
+
+    def __init__(self) -> None:
+        self.seen: dict[str, str] = {}
+
+    async def size(self) -> int | None:
+        """Nobody knows."""
+        return None
+
+    async def documents(self, seen: Mapping[str, str] = NOTHING_SEEN) -> AsyncGenerator[Found]:
+        """Yield a page."""
+        self.seen = dict(seen)
+        yield Document(source="dated", url="https://x.example/a", title="A", text="Goats.", stamp="2026-11-27")
+
+
+async def test_a_package_is_told_its_own_stamps_alone() -> None:
+    """Not that of a page which was embedded in another way, as it may read a date in it."""
+    dated, index = Dated(), MemoryIndex()
+    told = list[dict[str, str]]()
+    for embedder in (HashEmbedder(), HashEmbedder(), HashEmbedder(window=120)):
+        async for _ in Ingestion(index, embedder).run(BroughtSource(dated, name="dated", kind="dated")):
+            pass
+        told.append(dated.seen)
+
+    assert told == [{}, {"https://x.example/a": "2026-11-27"}, {}]
 
 
 async def test_what_a_package_does_wrong_ends_in_a_sentence() -> None:

@@ -116,6 +116,29 @@ FACTS = [  # each with passages, of which the first holds it
     ("The depth sensor publishes at 30 Hz and the camera at 30 Hz", *EYES[::-1]),
     ("Publish port 8080 of the container as port 8080 of your machine", PORTS),
     ("Set ROS_DOMAIN_ID to 42 on the robot and to 42 on the laptop", "Set ROS_DOMAIN_ID to 42 on robot and laptop."),
+    (
+        "An account is locked after 5 failed attempts",
+        "After 5 failed attempts an account is locked, and 3 people hear it.",
+    ),
+    ("Run it with 4 workers on such machines", "Use 4 workers on machines with 8 cores."),
+    ("The web interface uses port 8080", "- Port 8080 is for the web interface, with at most 100 connections."),
+    ("A maximum of 10 books can be borrowed", "Maximum 10 books can be borrowed, of which 2 may be reference works."),
+    (
+        "In version 1.4 the limit for uploads rose to 200 pages",
+        "## Version 1.4\n\nThe limit for uploads rose to 200 pages (#345).",
+    ),
+    (
+        "Since version 3.12 the server listens on port 8080",
+        "Release 3.12\nThe server listens on port 8080 instead of 9090.",
+    ),
+    (
+        "In 2023, the office moved to Berlin with 120 people",
+        "History: 2023\nThe office moved to Berlin with 120 people and 14 dogs.",
+    ),
+    (
+        "If the mode is 1, only one worker starts",
+        "If the mode is 1, a single worker starts; with 2, more workers start.",
+    ),
 ]
 
 

@@ -16,6 +16,7 @@ import pytest
 from adapters.documents.repository import Repository, RepositoryPlace
 from adapters.fetching import FetchLimits, FetchRules, fetcher
 from adapters.retry import SITE
+from adapters.unix import UNFINISHED
 from core.errors import InvalidInput, SourceUnavailable
 from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import Found
@@ -177,6 +178,20 @@ async def test_nothing_is_unpacked_for_somebody_who_was_killed(tmp_path: Path) -
             return False
 
         await wait_until(is_over, what="the end of the process that unpacks")
+
+
+async def test_what_somebody_who_was_killed_had_not_unpacked_goes_with_the_source(
+    server: GitServer, tmp_path: Path
+) -> None:
+    """Also where no repository is read any more, which would clear it up."""
+    shelf = source(server, tmp_path)
+    async for _ in shelf.documents():
+        pass
+    (tmp_path / f"{UNFINISHED}left").mkdir()
+
+    shelf.forget()
+
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a path may not be looked into here
 
 
 async def test_a_commit_that_is_too_large_is_refused(server: GitServer, tmp_path: Path) -> None:

@@ -174,6 +174,21 @@ async def test_what_is_new_takes_nothing_from_what_is_known(site: WebSite, tmp_p
     )
 
 
+async def test_a_page_that_redirects_to_one_that_names_it_stays(site: WebSite, tmp_path: Path) -> None:
+    """As where a site has changed its addresses, and not yet what each page says of its own."""
+    read = Reader(site, tmp_path)
+    await read()
+    canonical = f'<link rel="canonical" href="{site.url}{PATHS[0]}">'
+    site.pages["/docs/new"] = html("Page 0", "This is page 0.", head=canonical)
+    site.pages["/one.xml"] = listing("url", *(site.url + path for path in ("/docs/new", *PATHS[:2])))
+    site.at[PATHS[0]] = Reply(301, b"", {"Location": "/docs/new"})
+
+    again = await read()
+
+    assert again.removed == 0
+    assert f"{site.url}{PATHS[0]}" in await read.index.pages("docs")
+
+
 async def test_the_size_is_known_once_the_list_is_read(site: WebSite, tmp_path: Path) -> None:
     """Not where links are followed."""
     read = Reader(site, tmp_path)
