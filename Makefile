@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_ARGS ?=
-# Tests often wait for servers, so that two more of them run than there are cores.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
+# Tests often wait for servers, so that three more of them run than there are cores.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 3)")
 
 # The question is data: taken as it is written, it is expanded neither here nor by the shell.
 override ASK := $(value ASK)
