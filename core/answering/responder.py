@@ -107,6 +107,8 @@ class Responder:
         else:
             with expiring(claim.cancelled, self.agent.limits.longest - claim.spent):
                 answer = await self._counted(claim, surface, conversation, admitted)
+            if admitted is None and answer.status is Status.ANSWERED:
+                await self._count(claim, surface)
         self.observer(Answered.of(message, answer))
         error = _ERRORS.get(answer.status)
         self.observer(StateChanged(message, State.ERROR if error else State.COMPLETE, error))
@@ -125,10 +127,7 @@ class Responder:
         self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
-        """Show an answer that is remembered again, where a process that died or slept may have left another state.
-
-        It may not have counted the question either, which is left so where nobody can say now whose budget it was.
-        """
+        """Show an answer that is remembered again, where a process that died or slept may have left another state."""
         answer = Answer(
             id=answer_id(claim.question),
             text=turn.answer,
@@ -138,6 +137,10 @@ class Responder:
             has_relevant_context=True,
         )
         await self._show(claim, surface, _only(answer), [answer])
+        await self._count(claim, surface)
+
+    async def _count(self, claim: Claim, surface: Surface) -> None:
+        """Count a question that a process answered which died; not where nobody can say now whose budget it was."""
         if self.admission is not None:
             with suppress(Unavailable, ShutOut):
                 home, alerts = await self.insist(partial(self.admission.count, claim))
@@ -277,10 +280,7 @@ class Responder:
     async def _settle(
         self, claim: Claim, reservation: Reservation | None, spent: list[Cost], *, counts: bool, is_heard: bool = True
     ) -> Sequence[BudgetAlert]:
-        """Count what an answer has cost; return what moderators should hear.
-
-        Raises `StoreUnavailable`; doing it twice counts it once.
-        """
+        """Count what an answer has cost, once; return what moderators should hear. Raises `StoreUnavailable`."""
         if self.admission is None or reservation is None:
             return ()
         cost = sum(spent, Cost(questions=int(counts)))

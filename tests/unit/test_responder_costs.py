@@ -18,12 +18,14 @@ from core.model import (
     Budget,
     Claim,
     Cost,
+    Delivery,
     Holder,
     Interruption,
     Period,
     Prices,
     Reached,
     Restarted,
+    Status,
     Usage,
     ended_by,
 )
@@ -161,3 +163,18 @@ async def test_an_answer_that_is_shown_again_counts_the_question_once(script: Sc
     spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
     assert spent[Holder.PERSON, Period.DAY] == Cost(questions=1)
     assert (await desk.ask(question(id="m2"))).text == limit_reached(Reached(one, NOON + timedelta(hours=12)), NOON)
+
+
+@pytest.mark.promise("bounded-asking")
+@pytest.mark.promise("crash-safe")
+async def test_an_answer_that_somebody_had_written_who_died_counts_while_the_index_is_down(script: Script) -> None:
+    """It is shown as it is, though nobody can say by now what may be read, and nothing stays set aside for it."""
+    shelf = Shelf(hit())
+    desk = Desk(script(), shelf=shelf, budgets=(ONE,))
+    written = Answer(id="a", text="Robots act [1].", status=Status.ANSWERED)
+    shelf.fails = True
+
+    answer = await desk.answer(Claim(question(), attempt=2, delivery=Delivery(answer=written)))
+
+    spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
+    assert (answer.text, spent[Holder.PERSON, Period.DAY]) == (written.text, Cost(questions=1))
