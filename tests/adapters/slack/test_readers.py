@@ -287,6 +287,7 @@ async def test_while_slack_is_out_of_order_nobody_can_be_sure(company: Company, 
     server.faults.break_(LIST, fault)
     seen = [await company.readers(ada, channel, to) for to in ("thread", "private")]
     server.faults.mend()
+    await company.people.background.finish()  # what is under way of the look before
 
     assert [each.model_copy(update={"wait": None}) for each in seen] == [
         company.unsure(),
