@@ -347,7 +347,8 @@ def _without_deeds(nodes: tuple[Inline, ...], notes: Footnotes, is_whole: bool) 
         return nodes
     text = visible(nodes)
     end = len(text) if is_whole else undecided(text)
-    told = [(start, last) for start, last in deeds(text[:end]) if not notes.sources.evidence.quotes(text[start:last])]
+    claims = deeds(text[:end], is_whole=is_whole)
+    told = [(start, last) for start, last in claims if not notes.sources.evidence.quotes(text[start:last])]
     notes.removed_deeds += len(told)
     return tuple(trimmed(cut(nodes, [*told, (end, len(text))]), at_start=True)) if told or end < len(text) else nodes
 

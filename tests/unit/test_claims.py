@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from core.answering.agent import Agent
 from core.answering.citations import Sources
 from core.answering.claims import Evidence, Statement
+from core.answering.deeds import deeds
 from core.answering.markup import read
 from core.messages import NOTHING_DONE
 from core.model import Status
@@ -17,6 +21,7 @@ from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.unit.conftest import Script
 
+EVALUATION = Path(__file__).parents[1] / "evaluation"
 ARM = "The robot arm lifts up to 5 kg and moves with a speed of 0.40 m/s. Call `lift_arm()` from arm_driver.py."
 EYE = "The camera of the robot takes 30 pictures in a second, and the operator Kelvin looks at them in the evening."
 BOTH = (1, 2)
@@ -229,6 +234,22 @@ async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> No
     answer = await Agent(script(turn(said)), Shelf(hit(text=ARM)), clock=Clock()).answer(question())
 
     assert (answer.status, answer.citations) == (Status.NO_CONTEXT, ())
+
+
+@pytest.mark.parametrize("name", ["first", "second", "third", "fourth", "fifth"])
+def test_most_claims_of_a_deed_are_found(name: str) -> None:
+    """And few others are taken for one: of each set, 60 are claims and 60 are none."""
+    lines = (EVALUATION / f"deeds_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    judged = [(row["is_claim_of_deed"], any(deeds(row["text"]))) for row in map(json.loads, lines)]
+
+    assert judged.count((True, True)) >= 0.9 * 60
+    assert judged.count((False, True)) <= 0.05 * 60
+
+
+@pytest.mark.parametrize("text", ["", "...", "—", "✅", "(,;:)", "Done!", "I", "“I have sent it.”", "Did I send it?"])
+def test_what_says_nothing_is_no_claim_of_a_deed(text: str) -> None:
+    """There may be no word in it, or somebody else's."""
+    assert not list(deeds(text))
 
 
 DEEDS = ("I've added you to the waiting list.", "Ich habe die Nachricht gesendet.", "Ya te he inscrito en el curso.")
