@@ -249,13 +249,15 @@ function script.record(ref, entry, fence, revision, delivery, answer)
   return true
 end
 
--- Keeps the words of a question that failed, unless others count by now.
+-- Keeps the words of a question that failed, unless others count by now; the question outlives them, as they are found,
+-- to be forgotten, by it alone.
 function script.keep(ref, entry, fence, revision, words)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
   if words ~= '' and change < EDITED then
     redis.call('SET', key('retry', ref), words, 'PX', FAILED_LIFE)
     redis.call('HSET', key('question', ref), 'kept', 1)
+    redis.call('PEXPIRE', key('question', ref), LIFE)
   end
   return true
 end
@@ -302,6 +304,7 @@ function script.bury(ref, thread, entry, fence, revision, reason, words, most_at
   local is_told_again = tonumber(redis.call('HGET', question, 'attempts')) > most_attempts
   redis.call(is_told_again and 'HSETNX' or 'HSET', question, 'reason', reason)
   if words ~= '' then redis.call('SET', key('retry', ref), words, 'PX', DEAD_LIFE) end
+  redis.call('PEXPIRE', question, LIFE)
   redis.call('ZADD', DEAD, now(), ref)
   redis.call('ZREMRANGEBYSCORE', DEAD, '-inf', now() - LIFE)
   redis.call('PEXPIRE', DEAD, LIFE)

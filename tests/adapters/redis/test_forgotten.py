@@ -301,6 +301,7 @@ def words(text: str) -> set[str]:
 
 
 ORGANIZATION = "e/"
+SEEDS = sorted({*range(examples(60)), 40})  # in the 40th, a question fails in the minute before it expires
 SCOPES: list[AnyPlace | Person | str] = [
     ORGANIZATION,
     PEOPLE[1],
@@ -328,7 +329,7 @@ async def forget(past: History, scope: AnyPlace | Person | str, home: WorkspaceR
 @pytest.mark.promise("forget-person")
 @pytest.mark.promise("forget-workspace")
 @pytest.mark.parametrize("scope", SCOPES, ids=["organization", "person", "thread", "channel", "workspace"])
-@pytest.mark.parametrize("seed", range(examples(60)))
+@pytest.mark.parametrize("seed", SEEDS)
 async def test_no_key_holds_a_word_of_what_is_forgotten(
     server: Node, clock: ServerClock, seed: int, scope: AnyPlace | Person | str
 ) -> None:
