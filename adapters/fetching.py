@@ -49,6 +49,8 @@ SCHEMES = ("http", "https")
 CHUNK = 65_536  # bytes
 REDIRECTS, FOR_NOW = (301, 302, 303, 307, 308), (302, 303, 307)
 BUSY = (429, 503)
+OK, TOO_MANY, FIRST_FAILURE, CLOSED = 200, 429, 500, (401, 402, 403, 451)
+DOWN = "{} {} Nothing was removed. Try again later: footnote sources sync {}"
 ENCODINGS = ("gzip", "deflate")
 AGENT = "Footnote (documents for a question-and-answer bot; obeys robots.txt)"
 LONGEST_ADDRESS = 2_000  # characters
@@ -203,6 +205,16 @@ class Fetcher:
             into.write(piece)
         if unpack and not unpack.eof and size:
             raise FetchFailed("broke off.")
+
+
+def refusal(status: int) -> str:
+    """Return what an error says, as a sentence that follows the name of its address."""
+    return f"is not open to everybody ({status})." if status in CLOSED else f"answers with an error ({status})."
+
+
+def is_down(status: int) -> bool:
+    """Return whether an error says nothing of what was asked for: it may be there the next time."""
+    return status >= FIRST_FAILURE or status == TOO_MANY
 
 
 def _sent(headers: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ LEASE = 120.0  # seconds after which another process takes over from one that ha
 HELD = "sync"
 ENDING = 5.0  # seconds in which the command clears up after itself
 LONGEST = 6 * 3_600.0  # seconds that a source is given; what is done by then stays
-STOPPED = "It took longer than six hours; the next time, pages that were not read yet come first."
+STOPPED = "It took longer than six hours; the next time, new pages come first, then those that were read longest ago."
 BROKEN = "Reading it ended without a message; footnote.log in the data folder may say why."
 NEVER = datetime.fromtimestamp(0, UTC)
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from adapters.documents.folder import READERS
 from bot.cli import app
 from bot.commands.ask import AskOptions
-from bot.commands.ingest import FORMATS, NOTHING
+from bot.commands.ingest import FORMATS, KINDS
 from bot.settings import Settings
 from bot.wiring import assemble
 from core.documents.sections import slug
@@ -147,7 +147,7 @@ def test_every_setting_is_explained() -> None:
 def test_the_formats_in_the_readme_are_those_that_people_are_told() -> None:
     """Whoever names a folder without any page is told what is read, and it is what the README says."""
     assert f"reads {FORMATS};" in (ROOT / "README.md").read_text()
-    assert f" {FORMATS}. " in NOTHING.format("docs")
+    assert f"Footnote reads {FORMATS}. " == KINDS
     assert len(re.split(", | and ", FORMATS)) == len(set(READERS.values()))
 
 

@@ -1,4 +1,4 @@
-"""What a website says of itself: where its pages are, which of them are one, and what it asks of whoever reads it.
+"""What a website says of itself: where its pages are, which of them are one, and what is known of them by now.
 
 Nothing is parsed here: addresses are picked out of what a site sent by patterns that take no longer than it is.
 """
@@ -8,12 +8,21 @@ from __future__ import annotations
 import html
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
 
 from adapters.documents.made_of import readers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from protego import Protego
+
+    from adapters.documents.reading import ReadingProcess
+    from adapters.fetching import Fetcher
 
 TAG = re.compile(r"<(a|link|meta|base|input)\s([^<>]{0,4000})>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -128,13 +137,83 @@ def shown(text: str, *urls: str) -> str:
     return " ".join(word for word in text.split() if word.strip("/.,:;!?\"'`()[]") not in names)
 
 
-def quoted(text: str) -> str:
-    """Return a header's value without blanks, so that several can stand in a line."""
-    return text.replace("%", "%25").replace(" ", "%20")
+class Known(NamedTuple):
+    """What is known of a page: its address, where it was asked for, how it was then, and where it has moved.
+
+    `day` is when it was last looked at; nothing where an earlier version did.
+    """
+
+    url: str
+    asked: str
+    tag: str = ""
+    modified: str = ""
+    moved: str = ""
+    day: str = ""
+
+    @classmethod
+    def of(cls, url: str, stamp: str) -> Self:
+        """Return what a stamp says of the page at an address, as long as pages are still read in the same way."""
+        how, *said = map(unquote, stamp.split(" "))
+        return cls(url, *said) if how == readers() and len(said) in (4, 5) else cls(url, url)
+
+    @property
+    def stamp(self) -> str:
+        """The same in a line, in which no value has blanks."""
+        return " ".join((readers(), *(each.replace("%", "%25").replace(" ", "%20") for each in self[1:])))
 
 
-def stamp_in(text: str) -> tuple[str, ...] | None:
-    """Return what a stamp says, as long as pages are still read in the same way."""
-    parts = tuple(map(unquote, text.split(" ")))
-    expected = 5
-    return parts if len(parts) == expected and parts[0] == readers() else None
+@dataclass(slots=True)
+class Visit:
+    """One walk through a site: what there is to read, and what is known by now.
+
+    What is `new` comes before what was `known`, so that a walk that is broken off again and again has read all once.
+    New ones that are versions of a known one have `yielded` to it, and have another turn where it proves `dead`.
+    Lists that are `missing` may name any of what was known, with why if that has to be told.
+    """
+
+    site: Site
+    fetch: Fetcher
+    seen: Mapping[str, Known]
+    reading: ReadingProcess
+    folder: Path
+    first: str
+    robots: Protego | None = None
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    new: dict[str, None] = field(default_factory=dict[str, None])
+    known: dict[str, None] = field(default_factory=dict[str, None])
+    asked: set[str] = field(default_factory=set[str])
+    owners: dict[str, str] = field(init=False)
+    links: dict[str, None] = field(default_factory=dict[str, None])
+    done: set[str] = field(default_factory=set[str])
+    reached: set[str] = field(default_factory=set[str])
+    closed: set[str] = field(default_factory=set[str])
+    yielded: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    dead: set[str] = field(default_factory=set[str])
+    failures: int = 0
+    down: tuple[str, str] | None = None
+    led: str = ""
+    nowhere: str | None = None
+    is_lost: bool = False
+
+    def __post_init__(self) -> None:
+        self.owners = {address: asked for asked, page in self.seen.items() for address in (page.moved, page.url, asked)}
+
+    def wait_for(self, urls: Iterable[str]) -> None:
+        """Give each page a turn, once."""
+        for url in urls:
+            if url not in self.asked and url not in self.new:
+                (self.known if url in self.owners else self.new)[url] = None
+
+    def leave_out(self, url: str) -> None:
+        """Have those that have yielded to a page be read after all, none of them as that page."""
+        if (known := self.seen.get(url)) is not None:
+            self.dead.add(known.url)
+        for each in self.yielded.pop(url, ()):
+            self.asked.discard(each)
+            self.new[each] = None
+
+    def apart(self, url: str) -> Collection[str]:
+        """Return the addresses that had a turn of their own, or where this one is new, that will have one."""
+        if url in self.owners:
+            return self.reached
+        return self.reached | self.known.keys() | {self.seen[each].url for each in self.known if each in self.seen}

@@ -19,7 +19,19 @@ from urllib.parse import quote, urlsplit
 
 from adapters.documents.checkout import NotUnpacked, unpack
 from adapters.documents.folder import Folder
-from adapters.fetching import Fetched, Fetcher, FetchFailed, FetchLimits, FetchRefused, ask, fetcher
+from adapters.fetching import (
+    DOWN,
+    OK,
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    FetchLimits,
+    FetchRefused,
+    ask,
+    fetcher,
+    is_down,
+    refusal,
+)
 from adapters.retry import SITE, RetryPolicy
 from adapters.unix import scratch
 from core.errors import InvalidInput, SourceUnavailable
@@ -28,7 +40,6 @@ from core.ports import NOTHING_SEEN, Found
 Fetching: TypeAlias = Callable[[], AbstractAsyncContextManager[Fetcher]]
 LIMITS = FetchLimits(size=500_000_000, seconds=900.0)
 SERVICE = "git-upload-pack"
-OK, TOO_MANY, FIRST_FAILURE, CLOSED = 200, 429, 500, (401, 402, 403, 451)
 VIEWS = (
     (re.compile(r"github\."), "blob"),
     (re.compile(r"gitlab\."), "-/blob"),
@@ -37,8 +48,7 @@ VIEWS = (
 )
 """How hosts name the page on which they show a file, between the repository and the branch."""
 NO_VIEW = "It is not known at which addresses {} shows its files. Say where its pages can be read: --base-url ADDRESS"
-DOWN = "{} {} Nothing of it was removed; it is tried again later."
-ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
+CHECK = " Check its address; of a private repository, read a copy on this machine: footnote ingest FOLDER"
 NO_GIT = "is not a git repository that speaks the second version of git's protocol."
 NO_BRANCH, EMPTY = "has no branch or tag {!r}.", "has no commit yet."
 
@@ -124,7 +134,7 @@ class Repository:
             raise InvalidInput(f"{self._place.address} {error}", field="source") from error
         except (FetchFailed, OSError) as error:
             says = str(error) if isinstance(error, FetchFailed) else "cannot be kept on this disk."
-            raise SourceUnavailable(DOWN.format(self._place.address, says)) from error
+            raise SourceUnavailable(DOWN.format(self._place.address, says, self.name)) from error
         view = None if self._base_url else self._place.view(tip.branch)
         pages = Folder(root / self._place.folder, name=self.name, base_url=self._base_url or view, is_site=view is None)
         async with aclosing(pages.documents(seen)) as documents:
@@ -177,10 +187,10 @@ class Repository:
 
     def _checked(self, got: Fetched) -> Fetched:
         """Return what was answered. Raises `FetchRefused` or `SourceUnavailable` where it is an error."""
-        if got.status >= FIRST_FAILURE or got.status == TOO_MANY:
-            raise SourceUnavailable(DOWN.format(self._place.address, ERROR.format(got.status)))
+        if is_down(got.status):
+            raise SourceUnavailable(DOWN.format(self._place.address, refusal(got.status), self.name))
         if got.status != OK:
-            raise FetchRefused((NOT_OPEN if got.status in CLOSED else ERROR).format(got.status))
+            raise FetchRefused(refusal(got.status) + CHECK)
         return got
 
 

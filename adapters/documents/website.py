@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit
 
-from adapters.documents.links import Hints, Site, hints_in, listed, locations, origin, quoted, shown, stamp_in
-from adapters.documents.made_of import readers
+from adapters.documents.links import Hints, Known, Site, Visit, hints_in, listed, locations, origin, shown
 from adapters.documents.page import NotReadable
 from adapters.documents.reader import ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess
-from adapters.fetching import AGENT, REDIRECTS, Fetched, Fetcher, FetchFailed, FetchRefused, FetchRules, ask, fetcher
+from adapters.fetching import (
+    AGENT,
+    DOWN,
+    OK,
+    REDIRECTS,
+    TOO_MANY,
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    FetchRefused,
+    FetchRules,
+    ask,
+    fetcher,
+    is_down,
+    refusal,
+)
 from adapters.retry import SITE, RetryPolicy
 from adapters.unix import scratch
 from core.errors import InvalidInput, SourceUnavailable
@@ -38,10 +54,7 @@ KINDS = {
     "text/plain": ".txt",
     "application/pdf": ".pdf",
 }
-OK, NOT_MODIFIED, FIRST_REFUSAL, TOO_MANY, FIRST_FAILURE = 200, 304, 400, 429, 500
-GONE, CLOSED = (404, 410), (401, 402, 403, 451)
-DOWN = "{} {} Nothing was removed; it will be tried again later."
-ERROR, NOT_OPEN = "answers with an error ({}).", "is not open to everybody ({})."
+NOT_MODIFIED, NOT_THERE = 304, (404, 410)
 TOO_MANY_PAGES = "has more than {:,} pages; name a folder of it."
 NO_SITEMAP = "is not a sitemap."
 BEYOND = f"is beyond the {MOST_SITEMAPS} sitemaps that are read; name a folder of the site."
@@ -55,68 +68,18 @@ MADE_UP = "footnote-asks-for-a-page-that-does-not-exist"
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """How many *pages* of a site are asked for at most, one in so many seconds, the *pace*, and when again."""
+    """How many *pages* of a site are asked for at most, one in so many seconds, the *pace*, and when again.
+
+    It is *now* what the clock says.
+    """
 
     pages: int = MOST_PAGES
     pace: float = PACE
     retries: RetryPolicy = SITE
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
 
 
 LIMITS = SiteLimits()
-
-
-class _Known(NamedTuple):
-    """What is known of a page since it was read: its address, what the site said of its state, and where it moved."""
-
-    url: str
-    tag: str
-    modified: str
-    moved: str
-
-
-@dataclass(slots=True)
-class _Visit:
-    """One walk through a site: what there is to read, and what is known by now.
-
-    What is `new` comes before what was `known`, so that a walk that is broken off again and again has read all once.
-    Lists that are `missing` may name any of what was known, with why if that has to be told.
-    """
-
-    site: Site
-    fetch: Fetcher
-    seen: Mapping[str, _Known]
-    reading: ReadingProcess
-    folder: Path
-    first: str
-    robots: Protego | None = None
-    missing: dict[str, str] = field(default_factory=dict[str, str])
-    new: dict[str, None] = field(default_factory=dict[str, None])
-    known: dict[str, None] = field(default_factory=dict[str, None])
-    asked: set[str] = field(default_factory=set[str])
-    owners: dict[str, str] = field(init=False)
-    links: dict[str, None] = field(default_factory=dict[str, None])
-    done: set[str] = field(default_factory=set[str])
-    reached: set[str] = field(default_factory=set[str])
-    closed: set[str] = field(default_factory=set[str])
-    failures: int = 0
-    led: str = ""
-    nowhere: str | None = None
-    is_lost: bool = False
-
-    def __post_init__(self) -> None:
-        self.owners = {address: asked for asked, page in self.seen.items() for address in (page.moved, page.url, asked)}
-
-    def wait_for(self, urls: Iterable[str]) -> None:
-        """Give each page a turn, once."""
-        for url in urls:
-            if url not in self.asked and url not in self.new:
-                (self.known if url in self.owners else self.new)[url] = None
-
-    def apart(self, url: str) -> Collection[str]:
-        """Return the addresses that had a turn of their own, or where this one is new, that will have one."""
-        if url in self.owners:
-            return self.reached
-        return self.reached | self.known.keys() | {self.seen[each].url for each in self.known if each in self.seen}
 
 
 class Website:
@@ -153,16 +116,15 @@ class Website:
             reading = ReadingProcess(DEFAULT_LIMITS)
             stack.push_async_callback(reading.aclose)
             site = Site.of(self._address)
-            stamps = {url: stamp_in(text) or ("", url, "", "", "") for url, text in seen.items()}
-            known = {stamp[1]: _Known(url, *stamp[2:]) for url, stamp in stamps.items()}
+            known = {page.asked: page for page in (Known.of(url, text) for url, text in seen.items())}
             first = site.page(self._address, self._address) or self._address
-            visit = _Visit(site, fetch, known, reading, folder, first)
+            visit = Visit(site, fetch, known, reading, folder, first)
             visit.robots = await self._robots(visit)
             async with aclosing(self._walk(visit)) as walked:
                 async for found in walked:
                     yield found
 
-    async def _walk(self, visit: _Visit) -> AsyncGenerator[Found]:
+    async def _walk(self, visit: Visit) -> AsyncGenerator[Found]:
         pages = [] if self._alone else await self._pages(visit)
         told = [Unreadable(name=url, reason=why, url=url) for url, why in visit.missing.items() if why]
         for each in told:
@@ -172,6 +134,7 @@ class Website:
             pages += [asked for asked in visit.seen if visit.site.page(asked, asked)]
         visit.new[visit.first] = None
         visit.wait_for(pages)
+        visit.known = dict.fromkeys(sorted(visit.known, key=lambda each: visit.seen[visit.owners[each]].day))
         most = self._limits.pages
         self._size = None if follows else len(told) + min(len(visit.new) + len(visit.known), most + 1)
         while visit.new or visit.known:
@@ -184,35 +147,43 @@ class Website:
             del queue[url]
             visit.asked.add(url)
             visit.links.clear()
-            yield await self._page(visit, url)
+            found = await self._page(visit, url)
+            if isinstance(found, LeftOut) and found.why != AGAIN:
+                visit.leave_out(url)
+            yield found
             if follows:
                 visit.wait_for(visit.links)
+        self._check(visit)
+
+    def _check(self, visit: Visit) -> None:
+        """Raise `InvalidInput` where the site has moved as a whole, or `SourceUnavailable` where no page answered."""
         if visit.led and not visit.done:
             raise InvalidInput(LED.format(self._address, visit.led), field="source")
+        if visit.down is not None and not visit.done:
+            raise SourceUnavailable(DOWN.format(*visit.down, self.name))
 
-    async def _robots(self, visit: _Visit) -> Protego | None:
+    async def _robots(self, visit: Visit) -> Protego | None:
         """Return what the site asks of robots; None where it asks nothing. Raises as `documents`."""
         from protego import Protego
 
         got = await self._list(visit, url := f"{visit.site.origin}/robots.txt", is_named=False)
         return Protego.parse(got.body[:500_000].decode(errors="replace")) if url not in visit.missing and got else None
 
-    async def _list(self, visit: _Visit, url: str, *, is_named: bool) -> Fetched | None:
+    async def _list(self, visit: Visit, url: str, *, is_named: bool) -> Fetched | None:
         """Return a list of what there is, if there is one; the visit knows of one that is not open or is gone.
 
         Raises `InvalidInput`, and `SourceUnavailable` where the site is down.
         """
         got = await self._required(visit.fetch, url)
-        if got.status >= FIRST_FAILURE or got.status == TOO_MANY:
-            raise SourceUnavailable(DOWN.format(url, ERROR.format(got.status)))
+        if is_down(got.status):
+            raise SourceUnavailable(DOWN.format(url, refusal(got.status), self.name))
         if got.status == OK:
             return got
-        if is_named or got.status not in GONE:
-            why = (NOT_OPEN if got.status in CLOSED else ERROR).format(got.status)
-            visit.missing[url] = why if is_named else ""
+        if is_named or got.status not in NOT_THERE:
+            visit.missing[url] = refusal(got.status) if is_named else ""
         return None
 
-    async def _pages(self, visit: _Visit) -> list[str]:
+    async def _pages(self, visit: Visit) -> list[str]:
         """Return the pages that the site lists, by its sitemaps or else for machines that read."""
         site, named = visit.site, list(visit.robots.sitemaps) if visit.robots else []
         guessed = () if named else (f"{site.address}sitemap.xml", f"{site.origin}/sitemap.xml")
@@ -244,14 +215,14 @@ class Website:
         except FetchRefused as error:
             raise InvalidInput(f"{url} {error}", field="source") from error
         except FetchFailed as error:
-            raise SourceUnavailable(DOWN.format(url, error)) from error
+            raise SourceUnavailable(DOWN.format(url, error, self.name)) from error
 
     async def _asked(
         self, fetch: Fetcher, url: str, headers: Mapping[str, str] | None = None, known: Collection[str] = ()
     ) -> Fetched:
         return await ask(lambda: fetch.get(url, headers, known), self._limits.retries)
 
-    async def _page(self, visit: _Visit, url: str) -> Found:
+    async def _page(self, visit: Visit, url: str) -> Found:
         """Read one page. Raises `SourceUnavailable` where the site is down, or wants to be left alone."""
         if visit.robots is not None and not visit.robots.can_fetch(url, AGENT):
             if self._alone:
@@ -266,7 +237,7 @@ class Website:
         try:
             place, apart = known.moved if known and known.moved else url, visit.apart(url)
             got = await self._asked(visit.fetch, place, headers, apart)
-            if got.status in GONE and known and known.moved:  # perhaps it is elsewhere by now
+            if got.status in NOT_THERE and known and known.moved:  # perhaps it is elsewhere by now
                 got = await self._asked(visit.fetch, url, None, apart)
         except (FetchRefused, FetchFailed) as error:
             return self._failed(visit, url, str(error), is_down=isinstance(error, FetchFailed))
@@ -276,43 +247,48 @@ class Website:
             visit.closed |= {got.url} if isinstance(found, Unreadable) else set()
         return found
 
-    async def _answered(self, visit: _Visit, url: str, got: Fetched) -> Found:
+    async def _answered(self, visit: Visit, url: str, got: Fetched) -> Found:
         known = visit.seen.get(url)
         if got.status == TOO_MANY:
-            raise SourceUnavailable(DOWN.format(self._address, "asks to be left alone for now."))
-        if got.status >= FIRST_FAILURE:
-            return self._failed(visit, url, ERROR.format(got.status), is_down=True)
+            raise SourceUnavailable(DOWN.format(self._address, "asks to be left alone for now.", self.name))
+        if is_down(got.status):
+            return self._failed(visit, url, refusal(got.status), is_down=True)
         visit.failures = 0
         if got.status in REDIRECTS and got.url in visit.apart(url):
             return self._closed(visit, url) if got.url in visit.closed else LeftOut(name=url, why=AGAIN)
         if got.status == NOT_MODIFIED and known:
             again = known.url in visit.done
             visit.done.add(known.url)
-            return LeftOut(name=url, why=AGAIN) if again else Unchanged(url=known.url, name=url)
-        if got.status in GONE:
+            stamp = known._replace(day=self._today).stamp
+            return LeftOut(name=url, why=AGAIN) if again else Unchanged(url=known.url, name=url, stamp=stamp)
+        if got.status in NOT_THERE:
             return LeftOut(name=url, why="gone", was_all=self._alone)
         if got.status != OK:
-            is_closed = got.status in CLOSED
-            return self._failed(visit, url, (NOT_OPEN if is_closed else ERROR).format(got.status), is_down=False)
+            return self._failed(visit, url, refusal(got.status), is_down=False)
         return await self._read(visit, url, got)
 
-    def _wait(self, visit: _Visit) -> float:
+    def _wait(self, visit: Visit) -> float:
         delay = visit.robots.crawl_delay(AGENT) if visit.robots else None
         return min(max(self._limits.pace, delay or 0.0), LONGEST_PACE) if self._limits.pace else 0.0
 
-    def _failed(self, visit: _Visit, url: str, reason: str, *, is_down: bool) -> Unreadable:
-        visit.failures += is_down
+    @property
+    def _today(self) -> str:
+        return self._limits.now().date().isoformat()
+
+    def _failed(self, visit: Visit, url: str, reason: str, *, is_down: bool) -> Unreadable:
+        if is_down:
+            visit.failures, visit.down = visit.failures + 1, visit.down or (url, reason)
         if visit.failures >= MOST_FAILURES:
-            raise SourceUnavailable(DOWN.format(self._address, f"has stopped answering: {url} {reason}"))
+            raise SourceUnavailable(DOWN.format(self._address, f"has stopped answering: {url} {reason}", self.name))
         known = visit.seen.get(url)
         return Unreadable(name=url, reason=reason, url=known.url if known else url)
 
-    def _closed(self, visit: _Visit, url: str) -> Found:
+    def _closed(self, visit: Visit, url: str) -> Found:
         """Keep what was read before of a page that shows something else to those who are not logged in."""
         known = visit.seen.get(url)
         return Unreadable(name=url, reason=CLOSED_NOW, url=known.url) if known else LeftOut(name=url, why=LOGIN)
 
-    async def _read(self, visit: _Visit, asked: str, got: Fetched) -> Found:
+    async def _read(self, visit: Visit, asked: str, got: Fetched) -> Found:
         """Have a page read in another process, and find where it leads."""
         kind = got.headers.get("content-type", "").partition(";")[0].strip().lower()
         suffix = KINDS.get(kind, "")
@@ -337,22 +313,25 @@ class Website:
             return LeftOut(name=asked, why=HIDDEN)
         found = await self._parsed(visit, asked, got, suffix)
         instead = await self._instead(visit, asked, found, hints) if isinstance(found, Document) else None
-        return instead or self._named(visit, asked, got, found, hints.canonical or here)
+        proper = here if hints.canonical in visit.dead else hints.canonical or here
+        return instead or self._named(visit, asked, got, found, proper)
 
-    def _named(self, visit: _Visit, asked: str, got: Fetched, found: Found, url: str) -> Found:
+    def _named(self, visit: Visit, asked: str, got: Fetched, found: Found, url: str) -> Found:
         """Give what was read the address that it has on the web, and a stamp, unless another address gave it."""
-        has_turn = asked not in visit.owners and visit.owners.get(url) in visit.known
+        owner = visit.owners.get(url, "")
+        if has_turn := asked not in visit.owners and owner in visit.known:
+            visit.yielded.setdefault(owner, []).append(asked)
         if url in visit.done or has_turn:
             return LeftOut(name=asked, why=AGAIN)
         if not isinstance(found, Document):
             return found.model_copy(update={"name": asked, "url": url}) if isinstance(found, Unreadable) else found
         visit.done.add(url)
         moved = got.url if got.url != asked and not got.is_for_now else ""
-        said = (asked, got.headers.get("etag", ""), got.headers.get("last-modified", ""), moved)
-        stamp = " ".join((readers(), *map(quoted, said)))
+        tag, modified = got.headers.get("etag", ""), got.headers.get("last-modified", "")
+        stamp = Known(url, asked, tag, modified, moved, self._today).stamp
         return found.model_copy(update={"url": url, "name": asked, "chapter": visit.site.chapter(url), "stamp": stamp})
 
-    async def _instead(self, visit: _Visit, asked: str, found: Document, hints: Hints) -> Found | None:
+    async def _instead(self, visit: Visit, asked: str, found: Document, hints: Hints) -> Found | None:
         """Return what a page is that shows what the site shows where nothing is: closed, or gone; None for others.
 
         Where the first page does so too, nobody can tell which of the two, and what was read before is kept.
@@ -371,7 +350,7 @@ class Website:
         is_closed = asked in visit.seen and (hints.asks_password or visit.is_lost)
         return self._closed(visit, asked) if is_closed else LeftOut(name=asked, why=NOWHERE)
 
-    async def _nowhere(self, visit: _Visit, url: str) -> str:
+    async def _nowhere(self, visit: Visit, url: str) -> str:
         """Return what the site shows at an address that nobody has, or a dash where it says that there is nothing."""
         if visit.robots is None or visit.robots.can_fetch(url, AGENT):
             await asyncio.sleep(self._wait(visit))
@@ -382,7 +361,7 @@ class Website:
                     return found.text if isinstance(found, Document) else NOTHING
         return NOTHING
 
-    async def _parsed(self, visit: _Visit, asked: str, got: Fetched, suffix: str) -> Found:
+    async def _parsed(self, visit: Visit, asked: str, got: Fetched, suffix: str) -> Found:
         file = visit.folder / f"page{suffix}"
         await asyncio.to_thread(file.write_bytes, got.body)
         stem = re.sub(r"[^\w .-]", "", unquote(urlsplit(asked).path.rstrip("/").rpartition("/")[2])) or "page"

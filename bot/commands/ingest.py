@@ -18,7 +18,6 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.wiring.documents import origin_of
 from core.documents.ingest import PageDone, Step, Summary
-from core.documents.library import ALL_GONE
 from core.errors import InvalidInput
 from core.messages import counted, listed
 from core.model import Origin, SourceRecord, without_controls
@@ -32,10 +31,10 @@ SHOWN_FAILURES = 20
 KEPT = "{}: stopped; {} are done and kept, and the next run continues from there."
 FORMATS = "Markdown, MDX, HTML, reStructuredText, plain text, PDF, notebooks, Word, slides and transcripts"
 OVERLAPS = "  It overlaps with {}: a page that is in both is cited only once, and removing one source keeps the other."
-NOTHING = (
-    f"Nothing in {{0}} could be read, so nothing was changed. Footnote reads {FORMATS}. "
-    "To remove what was read before: footnote sources remove {0}"
-)
+KINDS = f"Footnote reads {FORMATS}. "
+OPEN = "Check that its pages open in a browser without a login or scripts, and that the site lets robots read them. "
+HINTS = {"folder": KINDS, "repository": KINDS, "website": OPEN, "page": OPEN}
+REMOVAL = "To remove {}: footnote sources remove {}"
 
 
 def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool) -> int:
@@ -148,15 +147,15 @@ def _print(console: Console, name: str, summary: Summary, before: SourceRecord |
         )
     )
     if summary.skipped:
-        kinds = sorted(summary.skipped.items(), key=lambda each: (-each[1], each[0]))
-        each = ", ".join(f"{count:,} {why}" for why, count in kinds)
-        say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {each}"))
+        say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {', '.join(summary.left_out)}"))
     for failed in summary.failed[:SHOWN_FAILURES]:
         say(without_controls(f"  {failed.name}: {failed.reason}"))
     if len(summary.failed) > SHOWN_FAILURES:
         say(f"  … and {len(summary.failed) - SHOWN_FAILURES} more")
     if not summary.pages:
-        say(ALL_GONE if summary.removed else without_controls(NOTHING.format(name)))
+        hint = "" if summary.removed else HINTS.get(before.origin.kind if before and before.origin else "folder", "")
+        rest = REMOVAL.format("the source as well" if summary.removed else "what was read before", name)
+        say(without_controls(f"{summary.problem} {hint}{rest}"))
 
 
 def _is_news(summary: Summary, before: SourceRecord | None) -> bool:

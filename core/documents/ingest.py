@@ -22,6 +22,9 @@ MOST_LINES, MOST_CHARACTERS, MOST_PASSAGES = 100_000, 4_000_000, 10_000  # of a 
 TOO_LONG = f"has more than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters; split it into several pages."
 TOO_MANY = f"would make more than {MOST_PASSAGES:,} passages; split it into several pages."
 TWICE = "has the same address as another page of this source; give one of them its own."
+NOTHING_READ = "Nothing in it could be read ({}), so nothing was changed."
+NOTHING_THERE = "it is empty"
+ALL_GONE = "There is nothing at its address any more, so what was read of it was removed."
 
 
 class Outcome(StrEnum):
@@ -60,6 +63,20 @@ class Summary:
         Otherwise the source itself may be missing.
         """
         return self.added + self.changed + self.unchanged
+
+    @property
+    def problem(self) -> str:
+        """Why no page could be read, in a sentence; nothing where one could."""
+        if self.pages or self.removed:
+            return "" if self.pages else ALL_GONE
+        said = [f"{len(self.failed):,} failed"] if self.failed else []
+        return NOTHING_READ.format(", ".join([*said, *self.left_out]) or NOTHING_THERE)
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """How many were skipped for which reason, in words, the most first."""
+        kinds = sorted(self.skipped.items(), key=lambda each: (-each[1], each[0]))
+        return [f"{count:,} {why}" for why, count in kinds]
 
 
 Step: TypeAlias = PageDone | LeftOut | Unreadable | Summary
@@ -105,7 +122,7 @@ class Ingestion:
         skipped = Counter[str]()
         async with aclosing(source.documents(seen)) as pages:
             async for found in pages:
-                step = await self._take(found, known, done)
+                step = await self._take(source.name, found, known, done)
                 match step:
                     case Unreadable():
                         failed.append(step)
@@ -131,7 +148,7 @@ class Ingestion:
         )
 
     async def _take(
-        self, found: Found, known: Mapping[str, _Mark], done: Mapping[str, PageDone]
+        self, source: str, found: Found, known: Mapping[str, _Mark], done: Mapping[str, PageDone]
     ) -> PageDone | LeftOut | Unreadable:
         match found:
             case Unreadable() | LeftOut():
@@ -142,7 +159,11 @@ class Ingestion:
                 name = found.name or f"{found.title} ({url})"
         if url in done:
             return Unreadable(name=name, reason=TWICE, url=url)
-        return PageDone(url, Outcome.UNCHANGED) if isinstance(found, Unchanged) else await self._put(found, name, known)
+        if isinstance(found, Document):
+            return await self._put(found, name, known)
+        if found.stamp and (before := known.get(url)) and before.stamp != (stamp := f"{self._how}:{found.stamp}"):
+            await self._index.stamp(source, url, str(_Mark(before.content, stamp)))
+        return PageDone(url, Outcome.UNCHANGED)
 
     async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut | Unreadable:
         """Put a page in the place of what the index holds of it, unless it holds just that."""

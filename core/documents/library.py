@@ -21,8 +21,6 @@ SHOWN_FAILURES = 20
 LONGEST_REASON = 300  # characters
 NO_SOURCES = "There are no documents yet. Read some first: footnote ingest FOLDER"
 UNKNOWN = "There is no source {!r}. The sources are: {}."
-NOTHING_READ = "Nothing in it could be read, so nothing was changed."
-ALL_GONE = "There is nothing at its address any more, so what was read of it was removed."
 REMOVED = "{!r} was removed while it was being read, so nothing of it was kept."
 NO_ORIGIN = (
     "It is not known where {!r} comes from, because an earlier version read it. Read it again: footnote ingest FOLDER"
@@ -132,9 +130,9 @@ class Library:
         shown = tuple(map(_shortened, summary.failed[:SHOWN_FAILURES]))
         found = {"failed": len(summary.failed), "failures": shown, "skipped": sum(summary.skipped.values())}
         if not summary.pages and not summary.removed:
-            return self._failed(known, NOTHING_READ).model_copy(update=found)
-        now, problem = self.now(), "" if summary.pages else ALL_GONE
-        said = {"tried_at": now, "read_at": now, "pages": summary.pages, "problem": problem, **found}
+            return self._failed(known, summary.problem).model_copy(update=found)
+        now = self.now()
+        said = {"tried_at": now, "read_at": now, "pages": summary.pages, "problem": summary.problem, **found}
         return SyncReport.model_validate(said)
 
     def _failed(self, known: SourceRecord, problem: str) -> SyncReport:

@@ -36,10 +36,11 @@ class Document(Value):
 
 
 class Unchanged(Value):
-    """A page that bears the stamp that it bore before, so that it was not read."""
+    """A page that bears the stamp that it bore before, so that it was not read; a new `stamp` takes its place."""
 
     url: str
     name: str = ""
+    stamp: str = ""
 
 
 class LeftOut(Value):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -50,7 +52,8 @@ class Reader:
 
     def __init__(self, site: WebSite, home: Path, *, pages: int = 100) -> None:
         rules = FetchRules(networks=[ipaddress.ip_network("127.0.0.1/32")])
-        limits = SiteLimits(pages=pages, pace=0.0, retries=replace(SITE, attempts=1))
+        self.day = 1
+        limits = SiteLimits(pages, 0.0, replace(SITE, attempts=1), lambda: datetime(2027, 1, self.day, tzinfo=UTC))
         self.index = MemoryIndex()
         self.source = Website(f"{site.url}/docs/", name="docs", home=home, rules=rules, limits=limits)
         self.sizes: list[int | None] = []
@@ -61,11 +64,12 @@ class Reader:
         summary = Summary()
         self.sizes = [await self.source.size()]
         self.site.received.clear()
-        async for step in Ingestion(self.index, HashEmbedder()).run(self.source):
-            self.sizes.append(await self.source.size())
-            summary = step if isinstance(step, Summary) else summary
-            if len(self.sizes) - 1 == steps:
-                break
+        async with aclosing(Ingestion(self.index, HashEmbedder()).run(self.source)) as reading:
+            async for step in reading:
+                self.sizes.append(await self.source.size())
+                summary = step if isinstance(step, Summary) else summary
+                if len(self.sizes) - 1 == steps:
+                    break
         return summary
 
     @property
@@ -172,6 +176,41 @@ async def test_what_is_new_takes_nothing_from_what_is_known(site: WebSite, tmp_p
         5,
         {"under another address": 1},
     )
+
+
+@pytest.mark.promise("websites")
+@pytest.mark.parametrize(("status", "kept"), [(404, "/docs/9"), (410, "/docs/9"), (503, "/docs/1")])
+async def test_a_new_page_takes_the_place_of_one_that_proves_gone(
+    site: WebSite, tmp_path: Path, status: int, kept: str
+) -> None:
+    """In the same reading and under its own address; where that one is only down, it waits."""
+    read = Reader(site, tmp_path)
+    await read()
+    proper = f'<link rel="canonical" href="{site.url}/docs/1">'
+    site.pages["/docs/9"] = html("New", "A newer edition.", head=proper)
+    site.at["/docs/1"] = Reply(status, b"")
+    site.pages["/one.xml"] = listing("url", *(site.url + path for path in ("/docs/0", "/docs/1", "/docs/9")))
+
+    await read()
+
+    assert await read.kept() == {"/docs/", "/docs/0", kept, *PATHS[2:]}
+
+
+@pytest.mark.promise("websites")
+@pytest.mark.parametrize("validators", [("ETag",), ()])
+async def test_of_pages_that_were_read_those_come_first_that_were_looked_at_longest_ago(
+    site: WebSite, tmp_path: Path, validators: tuple[str, ...]
+) -> None:
+    """So none of a site that is never read to its end stays as it was for ever, whether its pages change or not."""
+    site.validators = validators
+    read, found = Reader(site, tmp_path), list[list[str]]()
+    await read()
+    for day in range(2, 5):
+        read.day = day
+        await read(steps=3)
+        found.append(read.asked)
+
+    assert found == [["/docs/0", "/docs/1"], ["/docs/2", "/docs/3"], ["/docs/0", "/docs/1"]]
 
 
 async def test_a_page_that_redirects_to_one_that_names_it_stays(site: WebSite, tmp_path: Path) -> None:

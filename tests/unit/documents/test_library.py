@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import pytest
 
-from core.documents.ingest import Ingestion, PageDone, Step, Summary
-from core.documents.library import LONGEST_REASON, NOTHING_READ, SHOWN_FAILURES, Library
+from core.documents.ingest import NOTHING_READ, NOTHING_THERE, Ingestion, PageDone, Step, Summary
+from core.documents.library import LONGEST_REASON, SHOWN_FAILURES, Library
 from core.errors import EmbeddingUnavailable, InvalidInput, SourceUnavailable
 from core.model import Audience, Document, LeftOut, Origin, SourceKind, SourceRecord, SyncReport, Unreadable
 from core.ports import NOTHING_SEEN, DocumentSource, Found
@@ -125,7 +125,7 @@ async def test_an_empty_place_is_a_problem(library: Library, place: Place) -> No
     await read(library)
 
     last = (await library.find("docs")).last
-    assert last == SyncReport(tried_at=NOON, read_at=NOON, pages=2, problem=NOTHING_READ)
+    assert last == SyncReport(tried_at=NOON, read_at=NOON, pages=2, problem=NOTHING_READ.format(NOTHING_THERE))
 
 
 async def test_a_place_that_never_was_there_is_no_source(library: Library, place: Place) -> None:
