@@ -141,10 +141,10 @@ class Responder:
 
     async def _count(self, claim: Claim, surface: Surface) -> None:
         """Count a question that a process answered which died; not where nobody can say now whose budget it was."""
-        if self.admission is not None:
-            with suppress(Unavailable, ShutOut):
-                home, alerts = await self.insist(partial(self.admission.count, claim))
-                await self._alert(home, surface, alerts)
+        with suppress(Unavailable, ShutOut):
+            if self.admission is not None and (counted := await self.insist(partial(self.admission.count, claim))):
+                self.observer(Charged(claim.message, ONE_QUESTION, counted[0].charged))
+                await self._alert(counted[0].home, surface, counted[1])
 
     async def _admitted(self, claim: Claim, conversation: Conversation | None) -> Admitted | Refusal | Answer | None:
         """Ask whether a question is answered and from what; None is from everything, as at a terminal.

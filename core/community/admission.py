@@ -125,17 +125,18 @@ class Admission:
         """
         return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
 
-    async def count(self, claim: Claim) -> tuple[WorkspaceRef, Sequence[BudgetAlert]]:
-        """Count a question that was answered by a worker that died; return where, and what moderators hear there.
+    async def count(self, claim: Claim) -> tuple[Reservation, Sequence[BudgetAlert]] | None:
+        """Count a question that was answered by a worker that died; return for what, and what moderators hear there.
 
-        What it had set aside is given free. Raises `Unavailable` or `ShutOut`.
+        What it had set aside is given free. None where there is no room for it. Raises `Unavailable` or `ShutOut`.
         """
         asker = claim.question.asker
         charged = None if asker.home.communities else (await self.visibility.of(asker)).charged
         policy = await self.policies.load(asker.home)
         reservation = await self._reservation(claim.question, policy, ONE_QUESTION, charged)
-        is_full = await self.quota.reserve(reservation) is not None
-        return reservation.home, () if is_full else await self.quota.settle(reservation, ONE_QUESTION)
+        if await self.quota.reserve(reservation) is not None:
+            return None
+        return reservation, await self.quota.settle(reservation, ONE_QUESTION)
 
     async def spending(self, home: WorkspaceRef, *, person_id: str = "") -> Spending:
         """Return what a community has spent, and a person in it if one is named. Raises `StoreUnavailable`.

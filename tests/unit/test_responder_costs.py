@@ -11,6 +11,7 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
+from core.events import Charged
 from core.messages import limit_reached
 from core.model import (
     REPLACED,
@@ -162,6 +163,7 @@ async def test_an_answer_that_is_shown_again_counts_the_question_once(script: Sc
 
     spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
     assert spent[Holder.PERSON, Period.DAY] == Cost(questions=1)
+    assert Charged(question().message, Cost(questions=1)) in desk.events
     assert (await desk.ask(question(id="m2"))).text == limit_reached(Reached(one, NOON + timedelta(hours=12)), NOON)
 
 
