@@ -200,5 +200,7 @@ def _budget(budgets: Sequence[Budget], holder: Holder, period: Period, number: i
 
 
 def _alert(reservation: Reservation, period: Period, number: int, percent: int) -> BudgetAlert:
-    budget = _budget(reservation.budgets, Holder.COMMUNITY, period, number)
-    return BudgetAlert(budget, percent, period.around(reservation.at)[1])
+    """Return what moderators hear; beyond the measures it is how many times as many runs led to no question."""
+    is_vain, until = number > len(MEASURES), period.around(reservation.at)[1]
+    budget = _budget(reservation.budgets, Holder.COMMUNITY, period, 1 if is_vain else number)
+    return BudgetAlert(budget, 100, until, in_vain=percent) if is_vain else BudgetAlert(budget, percent, until)

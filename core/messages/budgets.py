@@ -45,6 +45,15 @@ def budget_alert(alert: BudgetAlert) -> str:
     """Return what moderators are told once in a period: that a budget is nearly used up, or is."""
     budget = alert.budget
     limit = f"limit of {_amount(budget.measure, budget.most)} for {NOW[budget.period]}"
+    if alert.in_vain:
+        many, end = f"{round(alert.in_vain * budget.most):,}", moment(alert.until)
+        tried = (
+            f"{NOW[budget.period].capitalize()}, I've tried {many} times in this community without getting to an answer"
+        )
+        if alert.in_vain > 1:
+            return f"{tried}, which is all that its {limit} allows. I'll answer questions again {end}."
+        only = "I'll answer only mentions, replies to me and direct messages"
+        return f"{tried}, mostly by looking at messages among people. {only} until its next limit begins {end}."
     if alert.percent >= USED_UP:
         return f"This community has used up its {limit}. I'll answer questions again {moment(alert.until)}."
     return (

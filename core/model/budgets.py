@@ -134,11 +134,15 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class BudgetAlert:
-    """A community has used so many percent of a budget, which is said once for each period, that ends *until* then."""
+    """A community has used so many percent of a budget, which is said once for each period, that ends *until* then.
+
+    Or *in vain*: its limit of questions is reached, so many times over, by runs that led to none.
+    """
 
     budget: Budget
     percent: int
     until: datetime
+    in_vain: int = 0
 
 
 @dataclass(frozen=True, slots=True)

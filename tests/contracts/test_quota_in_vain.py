@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.model import SOON, Cost, Holder, Period, Reached
+from core.model import SOON, BudgetAlert, Cost, Holder, Period, Reached
 from tests.contracts.test_quota import EACH_DAY, HOME, MIDNIGHT, ONE, Gate, by, gate_fixture
 
 __all__ = ["gate_fixture"]
@@ -33,6 +33,29 @@ async def test_runs_that_cost_something_and_led_to_no_question_are_bounded_too(g
     assert quiet == [None] * 3 + [end]
     assert asked == [None, None]
     assert (spent[Holder.PERSON, Period.DAY], (await gate.used())[0].questions) == (Cost(tokens=30), 2)
+
+
+async def test_moderators_hear_once_of_each_limit_of_what_is_in_vain(gate: Gate) -> None:
+    """That of what people say among themselves, and that of all; as the end of a budget, each day anew."""
+    of_all = EACH_DAY.model_copy(update={"holder": Holder.COMMUNITY})
+
+    async def heard(numbers: range, patience: int) -> list[tuple[BudgetAlert, ...]]:
+        found = list[tuple[BudgetAlert, ...]]()
+        for number in numbers:
+            run = replace(gate.run(by(str(number), number), of_all), patience=patience)
+            if (reached := await gate.quota.reserve(run)) is None:
+                assert await gate.quota.settle(run, Cost(tokens=5)) == []
+            found.append(reached.alerts if reached else ())
+        return found
+
+    quiet, asked = await heard(range(5), 1), await heard(range(5, 10), 2)
+    looked = await gate.quota.would_reach(gate.run(by("eve", 1), of_all))
+    still = await heard(range(11, 13), 1)
+
+    assert quiet == [(), (), (), (BudgetAlert(of_all, 100, MIDNIGHT, in_vain=1),), ()]
+    assert asked == [(), (), (), (BudgetAlert(of_all, 100, MIDNIGHT, in_vain=2),), ()]
+    assert looked == Reached(of_all, MIDNIGHT, is_fruitless=True)
+    assert still == [(), ()]
 
 
 @pytest.mark.promise("bounded-asking")

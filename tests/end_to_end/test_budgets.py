@@ -156,6 +156,28 @@ async def test_answers_that_failed_after_they_had_cost_something_are_bounded_too
     assert len(town.chat.received) == before
 
 
+@pytest.mark.promise("budgets-are-told")
+async def test_moderators_hear_that_answers_have_failed_too_often(town: Town) -> None:
+    """Once, as of a budget that is used up."""
+    town.retries = replace(SERVICE, waits=(0.001,))
+    limit, end = ALL_DAY.model_copy(update={"most": 1}), Period.DAY.around(datetime.now(UTC))[1]
+    for _ in range(20):
+        town.chat.say("A robot", then=Cut())
+    async with town.bot(FOOTNOTE_BUDGETS=str(limit)):
+        for _ in range(2):
+            await town.sees(asked := town.community.ask(), FAILED)
+            await town.remembers(asked)
+        for name in ("Ada", "Bob"):
+            await town.hears(town.community.ask(by=name), "I've tried too often in this community")
+        await town.community.until(lambda: len(town.community.alerts()) > 0, what="an alert")
+
+    [told] = town.community.alerts()
+    assert told == budget_alert(BudgetAlert(limit, 100, end, in_vain=2))
+    assert told.startswith(
+        "Today, I've tried 2 times in this community without getting to an answer, which is all that"
+    )
+
+
 @pytest.mark.promise("bounded-asking")
 async def test_whoever_asks_while_the_last_question_is_answered_may_try_again_soon(town: Town) -> None:
     """Nobody is sent away until midnight, and no moderator told, by what may still come to nothing."""

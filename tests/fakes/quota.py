@@ -166,8 +166,8 @@ class MemoryQuota:
 
     def _news(self, reservation: Reservation, ends: Sequence[Reached]) -> Iterator[BudgetAlert]:
         for each in ends:
-            if each.budget.holder is Holder.COMMUNITY and not each.is_passing and not each.is_fruitless:
-                yield from self._crossed(each.budget, reservation, 100.0)
+            if each.budget.holder is Holder.COMMUNITY and not each.is_passing:
+                yield from self._crossed(each.budget, reservation, 100.0, reservation.patience * each.is_fruitless)
 
     def _set_aside(self, reservation: Reservation, hold: Held, most: Cost) -> None:
         asked = _asked(reservation.question)
@@ -210,13 +210,16 @@ class MemoryQuota:
                 ends.append(Reached(budget, reservation.at + SOON, is_passing=True))
         return ends
 
-    def _crossed(self, budget: Budget, reservation: Reservation, share: float) -> Sequence[BudgetAlert]:
-        name = f"{reservation.home} {budget.name} {budget.period.around(reservation.at)[0]}"
+    def _crossed(
+        self, budget: Budget, reservation: Reservation, share: float, in_vain: int = 0
+    ) -> Sequence[BudgetAlert]:
+        name = f"{reservation.home} {budget.name} {budget.period.around(reservation.at)[0]} {in_vain > 0}"
         percent = next((each for each in (100, 80) if share >= each), 0)
-        if percent <= self._told[name] or not budget.most:
+        news = in_vain or percent
+        if news <= self._told[name] or not budget.most:
             return []
-        self._told[name] = percent
-        return [BudgetAlert(budget, percent, budget.period.around(reservation.at)[1])]
+        self._told[name] = news
+        return [BudgetAlert(budget, percent, budget.period.around(reservation.at)[1], in_vain)]
 
     def _windows_of(self, reservation: Reservation) -> Sequence[tuple[dict[str, datetime], Budget]]:
         question = reservation.question

@@ -10,7 +10,8 @@
 local NUMBERS = 7 -- questions, tokens and millionths of money that were spent, the same of what is set aside, and runs
 local RUNS = 7 -- that have cost something and led to no question: a run is one of them until it turns out otherwise
 local MEASURES = 3
-local TOLD = 'told' -- the field of a period with the percents of each measure of which moderators have heard
+local TOLD = 'told' -- the field of a period with what moderators have heard: the percents of each measure, and
+local VAIN = 4 -- for how much patience there were too many runs that led to no question
 
 local function numbers_of(text, count)
   local found = {}
@@ -36,6 +37,10 @@ local function crossed(period, numbers, limits, told, at_least)
       table.insert(news, {period, i, percent})
     end
   end
+  if (at_least[VAIN] or 0) > told[VAIN] then
+    told[VAIN] = at_least[VAIN]
+    table.insert(news, {period, VAIN, told[VAIN]})
+  end
   return news
 end
 
@@ -57,7 +62,7 @@ local function add(hold, spent, held, runs, limits)
       table.insert(changed, holder)
       table.insert(changed, text_of(numbers))
       if i == 1 and limits[name] then
-        local told = numbers_of(found[1], MEASURES)
+        local told = numbers_of(found[1], VAIN)
         for _, each in ipairs(crossed(name, numbers, limits[name], told, {})) do table.insert(news, each) end
         table.insert(changed, TOLD)
         table.insert(changed, text_of(told))
@@ -158,6 +163,7 @@ function script.reserve(asked, run, most, windows, periods, patience, life, kept
       local numbers, limits = numbers_of(values[j + 1], NUMBERS), holder[2]
       local why = tired(limits[1], patience, numbers)
       if why then table.insert(reached, {why, i, j, 1}) end
+      if why == 'fruitless' and j == 1 then is_full[VAIN] = patience end
       for k = 1, MEASURES do
         local limit, used, held = limits[k], numbers[k], numbers[k + MEASURES]
         if limit >= 0 and wanted[k] > 0 then
@@ -176,7 +182,7 @@ function script.reserve(asked, run, most, windows, periods, patience, life, kept
       table.insert(changed, text_of(numbers))
     end
     if is_meant and next(is_full) and values[2] then
-      local told = numbers_of(values[1], MEASURES)
+      local told = numbers_of(values[1], VAIN)
       for _, each in ipairs(crossed(called, {0, 0, 0}, holders[1][2], told, is_full)) do table.insert(news, each) end
       redis.call('HSET', key, TOLD, text_of(told))
     end
