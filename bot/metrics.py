@@ -59,7 +59,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "cost": ("What answers cost, in the currency of the prices that are set.", ("model",)),
     "used": (
-        "What communities have used of their budgets: questions, tokens, and money where prices are set.",
+        "What communities have used: questions, tokens, searches that are billed, and money where prices are set.",
         ("community", "measure"),
     ),
     "service_retries": ("Calls to a service that were retried.", ("service",)),
@@ -206,6 +206,8 @@ class Metrics:
         for measure in Measure:
             if amount := event.cost.of(measure):
                 self._add("used", community, measure.value, amount=amount)
+        if event.cost.searches:
+            self._add("used", community, "searches", amount=event.cost.searches)
 
     def _task_failed(self, event: TaskFailed) -> None:
         self._add("task_failures", _platform(event))

@@ -106,7 +106,9 @@ class RedisQuota:
         names, fields = [name for name, _ in _spans(at).values()], list(holders.values())
         found = await self._run("spent", QUOTA.format(home), periods=json.dumps(names), holders=json.dumps(fields))
         return {
-            (holder, period): Cost(questions=numbers[0], tokens=numbers[1], money=numbers[2] / MILLION)
+            (holder, period): Cost(
+                questions=numbers[0], tokens=numbers[1], money=numbers[2] / MILLION, searches=numbers[-1]
+            )
             for period, of_period in zip(CALENDAR, found, strict=True)
             for holder, numbers in zip(holders, of_period, strict=True)
         }
@@ -183,8 +185,8 @@ def _spans(at: datetime) -> Spans:
     return {period: period.around(at) for period in CALENDAR}
 
 
-def _numbers(cost: Cost) -> tuple[int, int, int]:
-    return cost.questions, cost.tokens, round(cost.money * MILLION)
+def _numbers(cost: Cost) -> tuple[int, ...]:
+    return cost.questions, cost.tokens, round(cost.money * MILLION), cost.searches
 
 
 def _limits(budgets: Sequence[Budget], holder: Holder, period: Period) -> list[int]:

@@ -114,6 +114,7 @@ async def assemble(
             ),
             prices=settings.prices,
             dearest=settings.dearest_prices,
+            bills_searches=settings.cohere_key is not None,
             reviewer=services.reviewer(),
             practices=practices(settings),
         )

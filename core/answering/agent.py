@@ -77,7 +77,7 @@ class Agent:
 
     The model has the *tools* beside the search; what one of them adds to the sources can be cited. The *prices* are
     those of the first model, and the *dearest* what is set aside where another may write. A *reviewer* judges answers
-    of which else words and numbers decide.
+    of which else words and numbers decide. Searches are counted where a service *bills searches*.
     """
 
     model: ChatModel
@@ -88,6 +88,7 @@ class Agent:
     limits: Limits = Limits()
     prices: Prices | None = None
     dearest: Prices | None = None
+    bills_searches: bool = False
     reviewer: Reviewer | None = None
     practices: Practices = Practices()
     tools: Callable[[Question, Sources], Sequence[Tool]] | None = None
@@ -149,8 +150,7 @@ class Agent:
 
     def writer(self, question: Question, conversation: Conversation | None) -> PromptWriter:
         """Return what writes the prompts of a question, with as much of the conversation as the model can read."""
-        said = self.limits.history_tokens * self.bytes_per_token
-        model = self.model
+        said, model = self.limits.history_tokens * self.bytes_per_token, self.model
         return PromptWriter(
             question, conversation, readable_bytes(model.context_tokens, model.most_tokens, self.bytes_per_token), said
         )
@@ -187,7 +187,7 @@ class Run:
         most, costs = None if only_quotes else limits.excerpt_characters, agent.model.most_tokens > 0
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs, agent.prices)
         self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
-        if agent.prices and agent.prices.searches:
+        if agent.bills_searches:
             self._search.searched = self.meter.count_search
         self._earlier = earlier_questions(conversation)
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))

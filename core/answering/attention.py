@@ -65,7 +65,7 @@ class Attention:
             agent.observer(ServiceFailed("index", str(error)))
             return False
         finally:
-            if agent.prices and agent.prices.searches:
+            if agent.bills_searches:
                 meter.count_search(found)
         is_relevant = any(hit.score >= question.relevance_threshold for hit in found[0].hits)
         if not is_relevant and not reads_as_question(question.text, follows_answer=True):

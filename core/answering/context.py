@@ -146,7 +146,7 @@ def history(conversation: Conversation | None, *, budget: float, frame: int = 0)
 def cost_of(usage: Usage, prices: Prices | None, searches: int = 0) -> Cost:
     """Return what tokens and searches count for in budgets, without the question itself."""
     money = prices.cost(usage, searches=searches) if prices else 0.0
-    return Cost(tokens=usage.prompt_tokens + usage.completion_tokens, money=money)
+    return Cost(tokens=usage.prompt_tokens + usage.completion_tokens, money=money, searches=searches)
 
 
 @dataclass
@@ -154,7 +154,7 @@ class TokenMeter:
     """Counts what the turns of one question have read and written; *spent* hears of each, also of one broken off.
 
     Where nobody counts, it is estimated, unless the model costs nothing. The *prices* are those of the model that is
-    being asked. *Spent* hears of searches too, where they have a price.
+    being asked. *Spent* hears of searches too, where somebody bills them.
     """
 
     question: MessageRef

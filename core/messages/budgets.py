@@ -71,7 +71,8 @@ def spending_lines(spending: Spending) -> Iterator[str]:
             for measure in Measure
             if measure is Measure.QUESTIONS or measure in limits or cost.of(measure)
         ]
-        yield f"Used {NOW[period]}: {joined(used)}."
+        searches = [f"{cost.searches:,} paid search{'' if cost.searches == 1 else 'es'}"] if cost.searches else []
+        yield f"Used {NOW[period]}: {joined([*used, *searches])}."
     for holder in (Holder.PERSON, Holder.THREAD, Holder.CHANNEL):
         found = [each for period in EACH for each in _budgets(spending, holder, period)]
         if found:

@@ -83,11 +83,12 @@ class Budget(Value):
 
 
 class Cost(Value):
-    """What was asked and paid for."""
+    """What was asked and paid for; *searches* are those that a service bills, which no budget is for."""
 
     questions: int = Field(default=0, ge=0)
     tokens: int = Field(default=0, ge=0)
     money: float = Field(default=0.0, ge=0)
+    searches: int = Field(default=0, ge=0)
 
     def __add__(self, other: Cost) -> Cost:
         """Sum two."""
@@ -95,6 +96,7 @@ class Cost(Value):
             questions=self.questions + other.questions,
             tokens=self.tokens + other.tokens,
             money=self.money + other.money,
+            searches=self.searches + other.searches,
         )
 
     def of(self, measure: Measure) -> float:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.model import SOON, BudgetAlert, Cost, Holder, Period, Reached
+from core.messages import spending_lines
+from core.model import SOON, BudgetAlert, Cost, Holder, Period, Reached, Spending
 from tests.contracts.test_quota import EACH_DAY, HOME, MIDNIGHT, ONE, Gate, by, gate_fixture
 
 __all__ = ["gate_fixture"]
@@ -71,6 +72,21 @@ async def test_what_cost_nothing_or_was_a_question_is_not_among_them(gate: Gate)
     assert (free, wasted) == ([None] * 5, [None] * 2)
     assert beside == Reached(EACH_DAY, gate.at + SOON, is_passing=True)
     assert after == [None, Reached(EACH_DAY, MIDNIGHT, is_fruitless=True)]
+
+
+@pytest.mark.promise("spending-is-known")
+async def test_searches_that_somebody_bills_are_counted_whatever_they_cost(gate: Gate) -> None:
+    """Also those that led to no question, which are bounded as all that costs something."""
+    searched = Cost(searches=2)
+    fruitless = [await tries(gate, number, searched, is_quiet=True) for number in range(4)]
+    asked = await tries(gate, 9, ONE + searched)
+    spent = await gate.quota.spent(HOME, gate.at, person_id="ada")
+
+    assert fruitless == [None] * 3 + [Reached(EACH_DAY, MIDNIGHT, is_fruitless=True)]
+    assert (asked, spent[Holder.PERSON, Period.DAY]) == (None, Cost(questions=1, searches=8))
+    assert await gate.used() == (Cost(questions=1, searches=8),) * 2
+    line = "Used today: 1 question and 8 paid searches."
+    assert next(spending_lines(Spending({Period.DAY: spent[Holder.COMMUNITY, Period.DAY]}))) == line
 
 
 @pytest.mark.promise("crash-safe")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.model import Status
+from core.model import Cost, Status
 from tests.builders import question
 from tests.end_to_end.test_degradation import open_desk
 from tests.servers.openai import MODEL
@@ -39,6 +39,19 @@ async def test_an_answer_costs_what_the_model_costs_that_wrote_it_and_its_search
         tokens = each.usage.prompt_tokens + each.usage.completion_tokens
         assert (each.status, each.model, each.cost) == (Status.ANSWERED, SECOND, tokens + searched)
         assert tokens > 100
+
+
+@pytest.mark.promise("spending-is-known")
+@pytest.mark.parametrize("prices", [{}, {"price_prompt": 1.0, "price_completion": 1.0}])
+async def test_a_search_that_is_billed_is_counted_without_a_price(tmp_path: Path, prices: dict[str, float]) -> None:
+    """Where words alone are searched, nobody bills it."""
+    async with open_desk(tmp_path, **prices) as desk:
+        spent = list[Cost]()
+        for _ in range(2):
+            [_ async for _ in desk.app.agent.run(question(), spent=spent.append)]
+            await desk.world.down("cohere")
+
+    assert [each.searches for each in spent if each.searches] == [1]
 
 
 GONE = {"error": {"message": "x", "code": "model_not_found"}}

@@ -266,6 +266,7 @@ def _sum(one: Cost, other: Cost) -> Cost:
         questions=one.questions + other.questions,
         tokens=one.tokens + other.tokens,
         money=round(one.money + other.money, 6),  # in millionths
+        searches=one.searches + other.searches,
     )
 
 

@@ -172,12 +172,12 @@ async def test_a_judgement_costs_its_search_and_each_time_that_the_model_was_ask
     )
     model.most_tokens = 100
     prices = Prices(prompt=million, cached=0.0, completion=million, searches=5_000.0)
-    attention = Attention(Agent(model, Shelf(hit()), clock=Clock(), prices=prices))
+    attention = Attention(Agent(model, Shelf(hit()), clock=Clock(), prices=prices, bills_searches=True))
 
     await attention.is_asked(ASKED, None, Scope(), spent.append)
 
     search, broken, judged = spent
-    assert (search, broken.money) == (Cost(money=5.0), float(broken.tokens))
+    assert (search, broken.money) == (Cost(money=5.0, searches=1), float(broken.tokens))
     assert (judged.tokens > 100, 0 < judged.money < 0.1) == (True, True)
     assert sum(spent, Cost()).money <= attention.most(ASKED, None).money
 

@@ -85,6 +85,7 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
             },
         ),
         (Charged(REF, Cost(tokens=9)), {'used_total{community="test:w",measure="tokens"}': 9}),
+        (Charged(REF, Cost(searches=2)), {'used_total{community="test:w",measure="searches"}': 2}),
         (ServiceSkipped("index", "Why."), {'service_skipped{service="index"}': 1}),
         (TakenOver(REF, 2), {f"lease_takeovers_total{{{QUESTION}}}": 1}),
         (TaskFailed(REF, 2, is_last=False, reason="Why."), {f"task_failures_total{{{QUESTION}}}": 1}),

@@ -107,7 +107,7 @@ async def test_no_answer_costs_more_than_what_is_set_aside_for_it(seed: int) -> 
     text = words(chance, 3_000)
     shelf = Shelf(*(hit(text=text, page_title=words(chance, 30), section_title=words(chance, 30)) for _ in range(20)))
     prices = Prices(prompt=2.0, cached=1.0, completion=8.0, searches=2.0)
-    agent = Agent(WastefulModel(chance), shelf, clock=Clock(), prices=prices)
+    agent = Agent(WastefulModel(chance), shelf, clock=Clock(), prices=prices, bills_searches=True)
     asked, before = asked_by(chance), conversation(*(turn_of(words(chance, 300), words(chance, 500)) for _ in range(9)))
     most, spent = agent.most(asked, before), list[Cost]()
 

@@ -141,14 +141,14 @@ async def test_each_search_costs_what_it_costs_whatever_it_brings(script: Script
     shelf = Shelf(hit())
     shelf.fails_on = ["arm"]
     agent = Agent(script(turn(search("leg"), search("arm", id="2")), turn("Robots act [1].")), shelf, clock=Clock())
-    agent.prices = prices
+    agent.prices, agent.bills_searches = prices, True
 
     *_, answer = [item async for item in agent.run(question(), spent=spent.append)]
     shelf.lexical_only = True
     agent.model = script(turn("Robots act [1]."))
 
     assert isinstance(answer, Answer)
-    assert (answer.cost, sum(spent, Cost())) == (6.0, Cost(money=6.0))
+    assert (answer.cost, sum(spent, Cost())) == (6.0, Cost(money=6.0, searches=3))
     assert (await agent.answer(question())).cost == 0.0
 
 

@@ -7,8 +7,9 @@
 --     away:<person> ... how somebody who was at a limit was told so
 --
 -- A hold that ended is kept for a while: a question is counted once, and whoever comes late says what it has cost.
-local NUMBERS = 7 -- questions, tokens and millionths of money that were spent, the same of what is set aside, and runs
+local NUMBERS = 8 -- questions, tokens and millionths of money that were spent, the same of what is set aside, runs, and
 local RUNS = 7 -- that have cost something and led to no question: a run is one of them until it turns out otherwise
+local SEARCHES = 8 -- that somebody bills: the fourth number of what was spent, of which nothing is set aside
 local MEASURES = 3
 local TOLD = 'told' -- the field of a period with what moderators have heard: the percents of each measure, and
 local VAIN = 4 -- for how much patience there were too many runs that led to no question
@@ -59,6 +60,7 @@ local function add(hold, spent, held, runs, limits)
         numbers[j + MEASURES] = math.max(numbers[j + MEASURES] + held[j], 0)
       end
       numbers[RUNS] = math.max(numbers[RUNS] + runs, 0)
+      numbers[SEARCHES] = numbers[SEARCHES] + (spent[4] or 0)
       table.insert(changed, holder)
       table.insert(changed, text_of(numbers))
       if i == 1 and limits[name] then
@@ -225,7 +227,7 @@ function script.settle_cost(asked, run, spent, limits)
   spent = cjson.decode(spent)
   if hold.is_open and hold.run == run then
     hold.is_open = false
-    runs = (spent[1] > 0 or spent[2] + spent[3] == 0) and -1 or 0
+    runs = (spent[1] > 0 or spent[2] + spent[3] + (spent[4] or 0) == 0) and -1 or 0
   end
   spent[1] = math.min(spent[1], 1 - hold.counted)
   hold.counted = hold.counted + spent[1]
