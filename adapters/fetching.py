@@ -49,7 +49,7 @@ SCHEMES = ("http", "https")
 CHUNK = 65_536  # bytes
 REDIRECTS, FOR_NOW = (301, 302, 303, 307, 308), (302, 303, 307)
 BUSY = (429, 503)
-OK, TOO_MANY, FIRST_FAILURE, CLOSED = 200, 429, 500, (401, 402, 403, 451)
+TOO_MANY, FIRST_FAILURE, CLOSED = 429, 500, (401, 402, 403, 451)
 DOWN = "{} {} Nothing was removed. Try again later: footnote sources sync {}"
 ENCODINGS = ("gzip", "deflate")
 AGENT = "Footnote (documents for a question-and-answer bot; obeys robots.txt)"
@@ -97,6 +97,17 @@ class Fetched:
     headers: Mapping[str, str]
     body: bytes = b""
     is_for_now: bool = False
+
+    @property
+    def is_down(self) -> bool:
+        """Whether this says nothing of what was asked for: it may be there the next time."""
+        return self.status >= FIRST_FAILURE or self.status == TOO_MANY
+
+    @property
+    def refusal(self) -> str:
+        """What an error says, as a sentence that follows the name of its address."""
+        says = "is not open to everybody" if self.status in CLOSED else "answers with an error"
+        return f"{says} ({self.status})."
 
 
 def is_allowed(address: str, networks: Collection[Network] = ()) -> bool:
@@ -205,16 +216,6 @@ class Fetcher:
             into.write(piece)
         if unpack and not unpack.eof and size:
             raise FetchFailed("broke off.")
-
-
-def refusal(status: int) -> str:
-    """Return what an error says, as a sentence that follows the name of its address."""
-    return f"is not open to everybody ({status})." if status in CLOSED else f"answers with an error ({status})."
-
-
-def is_down(status: int) -> bool:
-    """Return whether an error says nothing of what was asked for: it may be there the next time."""
-    return status >= FIRST_FAILURE or status == TOO_MANY
 
 
 def _sent(headers: Mapping[str, str]) -> dict[str, str]:

@@ -19,19 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from adapters.documents.checkout import NotUnpacked, unpack
 from adapters.documents.folder import Folder
-from adapters.fetching import (
-    DOWN,
-    OK,
-    Fetched,
-    Fetcher,
-    FetchFailed,
-    FetchLimits,
-    FetchRefused,
-    ask,
-    fetcher,
-    is_down,
-    refusal,
-)
+from adapters.fetching import DOWN, Fetched, Fetcher, FetchFailed, FetchLimits, FetchRefused, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
 from adapters.unix import scratch
 from core.errors import InvalidInput, SourceUnavailable
@@ -39,7 +27,7 @@ from core.ports import NOTHING_SEEN, Found
 
 Fetching: TypeAlias = Callable[[], AbstractAsyncContextManager[Fetcher]]
 LIMITS = FetchLimits(size=500_000_000, seconds=900.0)
-SERVICE = "git-upload-pack"
+OK, SERVICE = 200, "git-upload-pack"
 VIEWS = (
     (re.compile(r"github\."), "blob"),
     (re.compile(r"gitlab\."), "-/blob"),
@@ -187,10 +175,10 @@ class Repository:
 
     def _checked(self, got: Fetched) -> Fetched:
         """Return what was answered. Raises `FetchRefused` or `SourceUnavailable` where it is an error."""
-        if is_down(got.status):
-            raise SourceUnavailable(DOWN.format(self._place.address, refusal(got.status), self.name))
+        if got.is_down:
+            raise SourceUnavailable(DOWN.format(self._place.address, got.refusal, self.name))
         if got.status != OK:
-            raise FetchRefused(refusal(got.status) + CHECK)
+            raise FetchRefused(got.refusal + CHECK)
         return got
 
 

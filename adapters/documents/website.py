@@ -17,22 +17,7 @@ from adapters.documents.links import Hints, Known, Site, Visit, hints_in, listed
 from adapters.documents.page import NotReadable
 from adapters.documents.reader import ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingProcess
-from adapters.fetching import (
-    AGENT,
-    DOWN,
-    OK,
-    REDIRECTS,
-    TOO_MANY,
-    Fetched,
-    Fetcher,
-    FetchFailed,
-    FetchRefused,
-    FetchRules,
-    ask,
-    fetcher,
-    is_down,
-    refusal,
-)
+from adapters.fetching import AGENT, DOWN, REDIRECTS, Fetched, FetchFailed, FetchRefused, FetchRules, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
 from adapters.unix import scratch
 from core.errors import InvalidInput, SourceUnavailable
@@ -54,7 +39,7 @@ KINDS = {
     "text/plain": ".txt",
     "application/pdf": ".pdf",
 }
-NOT_MODIFIED, NOT_THERE = 304, (404, 410)
+OK, NOT_MODIFIED, TOO_MANY, NOT_THERE = 200, 304, 429, (404, 410)
 TOO_MANY_PAGES = "has more than {:,} pages; name a folder of it."
 NO_SITEMAP = "is not a sitemap."
 BEYOND = f"is beyond the {MOST_SITEMAPS} sitemaps that are read; name a folder of the site."
@@ -174,13 +159,13 @@ class Website:
 
         Raises `InvalidInput`, and `SourceUnavailable` where the site is down.
         """
-        got = await self._required(visit.fetch, url)
-        if is_down(got.status):
-            raise SourceUnavailable(DOWN.format(url, refusal(got.status), self.name))
+        got = await self._required(visit, url)
+        if got.is_down:
+            raise SourceUnavailable(DOWN.format(url, got.refusal, self.name))
         if got.status == OK:
             return got
         if is_named or got.status not in NOT_THERE:
-            visit.missing[url] = refusal(got.status) if is_named else ""
+            visit.missing[url] = got.refusal if is_named else ""
         return None
 
     async def _pages(self, visit: Visit) -> list[str]:
@@ -203,24 +188,24 @@ class Website:
                 found |= {page: None for each in sitemap[0] if (page := site.page(each, site.address))}
         visit.missing |= dict.fromkeys(list(waiting)[:1], BEYOND)
         if not found:
-            got = await self._required(visit.fetch, f"{site.address}llms.txt")
+            got = await self._required(visit, f"{site.address}llms.txt")
             if got.status == OK and not got.headers.get("content-type", "").startswith("text/html"):
                 found |= dict.fromkeys(listed(got.body.decode(errors="replace"), got.url, site))
         return list(found)
 
-    async def _required(self, fetch: Fetcher, url: str) -> Fetched:
+    async def _required(self, visit: Visit, url: str) -> Fetched:
         """Fetch what the list of pages hangs on. Raises `InvalidInput`, or `SourceUnavailable`."""
         try:
-            return await self._asked(fetch, url)
+            return await self._asked(visit, url)
         except FetchRefused as error:
             raise InvalidInput(f"{url} {error}", field="source") from error
         except FetchFailed as error:
             raise SourceUnavailable(DOWN.format(url, error, self.name)) from error
 
     async def _asked(
-        self, fetch: Fetcher, url: str, headers: Mapping[str, str] | None = None, known: Collection[str] = ()
+        self, visit: Visit, url: str, headers: Mapping[str, str] | None = None, known: Collection[str] = ()
     ) -> Fetched:
-        return await ask(lambda: fetch.get(url, headers, known), self._limits.retries)
+        return await ask(lambda: visit.fetch.get(url, headers, known), self._limits.retries)
 
     async def _page(self, visit: Visit, url: str) -> Found:
         """Read one page. Raises `SourceUnavailable` where the site is down, or wants to be left alone."""
@@ -236,9 +221,9 @@ class Website:
         headers = {name: value for name, value in headers.items() if value}
         try:
             place, apart = known.moved if known and known.moved else url, visit.apart(url)
-            got = await self._asked(visit.fetch, place, headers, apart)
+            got = await self._asked(visit, place, headers, apart)
             if got.status in NOT_THERE and known and known.moved:  # perhaps it is elsewhere by now
-                got = await self._asked(visit.fetch, url, None, apart)
+                got = await self._asked(visit, url, None, apart)
         except (FetchRefused, FetchFailed) as error:
             return self._failed(visit, url, str(error), is_down=isinstance(error, FetchFailed))
         found = await self._answered(visit, url, got)
@@ -251,8 +236,8 @@ class Website:
         known = visit.seen.get(url)
         if got.status == TOO_MANY:
             raise SourceUnavailable(DOWN.format(self._address, "asks to be left alone for now.", self.name))
-        if is_down(got.status):
-            return self._failed(visit, url, refusal(got.status), is_down=True)
+        if got.is_down:
+            return self._failed(visit, url, got.refusal, is_down=True)
         visit.failures = 0
         if got.status in REDIRECTS and got.url in visit.apart(url):
             return self._closed(visit, url) if got.url in visit.closed else LeftOut(name=url, why=AGAIN)
@@ -264,7 +249,7 @@ class Website:
         if got.status in NOT_THERE:
             return LeftOut(name=url, why="gone", was_all=self._alone)
         if got.status != OK:
-            return self._failed(visit, url, refusal(got.status), is_down=False)
+            return self._failed(visit, url, got.refusal, is_down=False)
         return await self._read(visit, url, got)
 
     def _wait(self, visit: Visit) -> float:
@@ -355,7 +340,7 @@ class Website:
         if visit.robots is None or visit.robots.can_fetch(url, AGENT):
             await asyncio.sleep(self._wait(visit))
             with suppress(FetchRefused, FetchFailed):
-                got = await self._asked(visit.fetch, url)
+                got = await self._asked(visit, url)
                 if got.status == OK and got.headers.get("content-type", "").lower().startswith("text/html"):
                     found = await self._parsed(visit, url, got, ".html")
                     return found.text if isinstance(found, Document) else NOTHING

@@ -192,8 +192,8 @@ def sync(names: Sequence[str], *, quiet: bool, as_json: bool) -> int:
             except FootnoteError as error:
                 if len(chosen) == 1:
                     raise
-                codes.append(WRONG_INPUT)
-                _, kind, sentence = explain(error)
+                code, kind, sentence = explain(error)
+                codes.append(code)
                 facts.append({"name": name, "error": {"error_type": kind, "message": sentence}})
                 if not as_json:
                     sys.stderr.write(without_controls(f"{name}: {sentence}") + "\n")

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from bot.evaluation.cases import Case
 from core.answering.prompts import fenced
 from core.errors import ModelUnavailable
-from core.model import EVERYTHING, ModelTurn, Passage, Prompt, Restarted, Scope, TextDelta
+from core.model import EVERYTHING, ModelTurn, Passage, Prompt, Scope
 from core.ports import ChatModel, Retriever
 
 FOUND = 50  # passages of a chapter
@@ -47,7 +47,6 @@ def _from_heading(passage: Passage) -> str:
 
 
 async def _asked(passage: Passage, model: ChatModel) -> str:
-    said, is_done = "", False
     prompt = Prompt(
         (
             {"role": "system", "content": INSTRUCTIONS},
@@ -55,15 +54,8 @@ async def _asked(passage: Passage, model: ChatModel) -> str:
         )
     )
     async with aclosing(model.stream(prompt, tools=())) as stream:
-        async for item in stream:
-            match item:
-                case TextDelta(text):
-                    said += text
-                case Restarted():
-                    said = ""
-                case turn:
-                    is_done = isinstance(turn, ModelTurn)
-    question = " ".join(said.split())
-    if not (is_done and question):
+        turns = [item async for item in stream if isinstance(item, ModelTurn)]
+    question = " ".join(word for turn in turns for word in turn.text.split())
+    if not question:
         raise ModelUnavailable("The chat model wrote no question. Try again, or another model.")
     return question[:LONGEST]

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from bot.commands.ingest import OPEN
 from bot.commands.sources import NOT_ALLOWED, WHO
 from core.documents.ingest import ALL_GONE
 from tests.end_to_end.test_run import PATIENCE
@@ -247,46 +246,6 @@ async def test_a_single_page_that_has_gone_is_removed(footnote: Footnote, url: s
     assert told.splitlines() == [summed, "  1 skipped: 1 gone", f"{ALL_GONE} {removal}"]
     assert "Nothing in it could be read (1 gone), so nothing was changed. Check that its pages open" in told_again
     assert (ok, back, fine) == (0, 1, "")
-
-
-LOGIN = html("Sign in", "Please.", head='<input type="password">')
-NOTHING = f"Nothing in it could be read ({{}}), so nothing was changed. {OPEN}To remove what was read before: "
-
-
-@pytest.mark.promise("says-what-to-do")
-@pytest.mark.promise("websites")
-@pytest.mark.parametrize(
-    ("answer", "code", "said"),
-    [
-        (
-            Reply(503, b"", {"Retry-After": "0"}),
-            3,
-            "an error (503). Nothing was removed. Try again later: ",
-        ),
-        (Reply(403, b""), 2, NOTHING.format("2 failed")),
-        (Reply(302, b"", {"Location": "/login"}), 2, NOTHING.format("2 failed")),
-        (Reply(404, b""), 2, NOTHING.format("2 gone")),
-        (Reply(200, b"", {"Content-Type": "image/png"}), 2, NOTHING.format("2 image/png")),
-        (Reply(200, b"", {"Content-Type": "text/html"}), 2, NOTHING.format("2 without text")),
-    ],
-)
-async def test_a_site_of_which_nothing_can_be_read_says_why_and_what_to_do(
-    footnote: Footnote, url: str, answer: Reply, code: int, said: str
-) -> None:
-    """In a sentence that `show` has too; it loses nothing."""
-    pages = {"/": html("Farm", "Hello.", links=("/goats",)), "/goats": html("Goats", "Goats eat thistles.")}
-    env = {"REDIS_URL": url, "FOOTNOTE_FETCH_NETWORKS": "127.0.0.1"}
-    async with WebSite(pages) as site:
-        await asyncio.to_thread(footnote, "sources", "add", site.url, "--name", "farm", **env)
-        site.pages["/login"] = LOGIN
-        site.at = dict.fromkeys(pages, answer)
-        synced = await asyncio.to_thread(footnote, "sources", "sync", "farm", **env)
-        told = synced.err.splitlines()[-1]
-        facts = json.loads((await asyncio.to_thread(footnote, "sources", "show", "farm", "--json", **env)).out)
-
-    assert (synced.code, said in told) == (code, True)
-    assert told.startswith(facts["last"]["problem"])
-    assert facts["pages"] == 2
 
 
 @pytest.mark.promise("keeps-sources")

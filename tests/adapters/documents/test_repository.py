@@ -121,7 +121,9 @@ async def test_a_server_that_refuses_says_so_and_keeps_what_was_read(
     await read(source(server, tmp_path))
     server.broken = Reply(status, b"")
 
-    with pytest.raises(SourceUnavailable if status in (429, 500, 503) else InvalidInput, match=str(status)):
+    is_down = status in (429, 500, 503)
+    step = "footnote sources sync shelf" if is_down else "Check its address"
+    with pytest.raises(SourceUnavailable if is_down else InvalidInput, match=rf"\({status}\)\. .*{step}"):
         await read(source(server, tmp_path))
     assert names(tmp_path) == [server.git("rev-parse", "HEAD")]
 
