@@ -7,9 +7,10 @@ negation, or from one about a neighbour in the same words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from core.documents.excerpt import read_words, sentences, stems
@@ -33,7 +34,6 @@ _CODE = re.compile(  # names that are written in one way only
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
 _MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
-_WORD = re.compile(r"\S+")
 _RUNNING = re.compile(r"\b(?:[^\W\d_]++[ ,'’]++){7}[^\W\d_]++|[^\W\d_A-Za-z\u00c0-\u024f]{4,}")  # but for Latin letters
 _NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)*")
 _ALIKE = """% percent,ms millisecond,s sec second,min minute,h hour,day,week,month,year,hz hertz,khz,mhz,ghz,b byte,kb,
@@ -53,28 +53,51 @@ class Statement:
     """What a text says, as far as it can be looked for: words, and what has to stand in a passage just so."""
 
     text: str
-    words: frozenset[str] = field(init=False)  # those that carry meaning, without their endings
-    is_english: bool = field(init=False)  # whether its words can be compared
-    is_wordless: bool = False  # whether it has no running text, so that nobody can say whether it is English
-
-    def __post_init__(self) -> None:
-        words, self.is_english = read_words(self.text)
-        self.words = frozenset(word[:LONG] for word in words)
-        if not self.is_english:
-            running = " ".join(_RUNNING.findall(self.text))
-            self.is_wordless, self.is_english = not running, bool(running) and read_words(running)[1]
 
     @cached_property
-    def parts(self) -> list[tuple[str, Collection[str]]]:
-        """Its sentences, items, rows and lines of code, each with its words."""
-        return [(part, tuple({word[:LONG] for word in stems(part)})) for part in sentences(self.text)]
+    def words(self) -> frozenset[str]:
+        """Those that carry meaning, without their endings."""
+        return frozenset(word[:LONG] for word in self._read[0])
+
+    @cached_property
+    def letters(self) -> int:
+        """How many its words have: long ones tell more than short ones."""
+        return sum(map(len, self.words))
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether its words can be compared."""
+        return self._read[1] or (bool(self._running) and read_words(self._running)[1])
+
+    @cached_property
+    def is_wordless(self) -> bool:
+        """Whether it has no running text, so that nobody can say whether it is English."""
+        return not self._read[1] and not self._running
+
+    @cached_property
+    def parts(self) -> Sequence[Statement]:
+        """Its sentences, items, rows and lines of code."""
+        return [*map(Statement, sentences(self.text))]
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """The numbers of the parts in which each word stands."""
+        places = dict[str, list[int]]()
+        for number, part in enumerate(self.parts):
+            for word in {word[:LONG] for word in stems(part.text)}:
+                places.setdefault(word, []).append(number)
+        return places
 
     @cached_property
     def numbers(self) -> list[tuple[str, str]]:
         """Numbers in digits, each with its unit, or with none, as often as they are written."""
         if not any(map(_DIGITS.search, self._signed)):
             return []
-        text = _WORD.sub(lambda word: _CODE.sub(" ", word[0]) if _SIGN_OF_CODE.search(word[0]) else word[0], self.text)
+
+        def without_code(word: re.Match[str]) -> str:
+            return _CODE.sub(" ", word[0]) if _SIGN_OF_CODE.search(word[0]) else word[0]
+
+        text = _MAYBE_CODE.sub(without_code, self.text)
         return [(_plain(number), _unit(unit)) for number, unit in _NUMBER.findall(text)]
 
     @cached_property
@@ -101,6 +124,14 @@ class Statement:
     def names(self) -> frozenset[str]:
         """Words that begin with a capital within a sentence, which an English text has for names only."""
         return frozenset(word[:LONG] for name in _NAME.findall(self.text) for word in stems(name))
+
+    @cached_property
+    def _read(self) -> tuple[list[str], bool]:
+        return read_words(self.text)
+
+    @cached_property
+    def _running(self) -> str:
+        return " ".join(_RUNNING.findall(self.text))
 
     @cached_property
     def _signed(self) -> list[str]:
@@ -135,8 +166,9 @@ class Evidence:
     judged: Mapping[str, bool] = field(default_factory=dict[str, bool])  # sentences of which a second model has spoken
     _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
     _all: list[Statement] = field(default_factory=list[Statement])
+    _is_english: bool = False  # whether one of them is
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
-    _placed: dict[tuple[str, int], int | None] = field(default_factory=dict[tuple[str, int], int | None])
+    _supports: dict[tuple[str, int], Support] = field(default_factory=dict[tuple[str, int], Support])
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
     def __bool__(self) -> bool:
@@ -148,7 +180,8 @@ class Evidence:
         if passage not in known:
             known.append(passage)
             self._all.append(passage)
-            self._placed.clear()
+            self._is_english = self._is_english or passage.is_english
+            self._supports.clear()
 
     def claim(self, sentence: str) -> Statement:
         """Return a sentence as what it says, which is read once, also where a mark stands before its full stop."""
@@ -166,19 +199,21 @@ class Evidence:
         return self._before[1]
 
     def support(self, claim: Statement, number: int) -> Support:
-        """Return how far a passage supports a claim."""
-        passages = self._passages.get(number, ())
+        """Return how far a passage supports a claim, which is looked for once for all marks behind it."""
+        key = claim.text, number
+        if key not in self._supports:
+            self._supports[key] = self._support_of_parts(claim, self._passages.get(number, ()))
+        return self._supports[key]
+
+    def _support_of_parts(self, claim: Statement, passages: Sequence[Statement]) -> Support:
+        """Return the same, where words that stand close together count for more."""
         found = self._support(claim, passages)
         if not found.is_compared:
             return found
-        parts = [
-            (sum(map(len, claim.words.intersection(own))), part, at < TITLES or part[:1] == "#")
-            for each in passages
-            for at, (part, own) in enumerate(each.parts)
-        ]
-        most = max((letters for letters, _, _ in parts), default=0)
-        is_exact = found.is_exact and not (claim.numbers and _contradicts(claim, parts, ABOUT * most))
-        return Support((found.share + most / (sum(map(len, claim.words)) or 1)) / 2, is_exact)
+        letters = [_letters(claim, each) for each in passages]
+        most = max(chain(*letters), default=0)
+        is_exact = found.is_exact and not (claim.numbers and _contradicts(claim, passages, letters, ABOUT * most))
+        return Support((found.share + most / (claim.letters or 1)) / 2, is_exact)
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
@@ -188,14 +223,16 @@ class Evidence:
 
     def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
         """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""
-        key = sentence, number
-        if key not in self._placed:
-            claim, self._placed[key] = self.claim(sentence), number
-            if number in self._passages and claim.is_checkable:
-                named, (other, best) = self.support(claim, number), self.best(claim, among)
-                if not (named.is_exact and named.share >= max(KEPT, CLOSE * best.share)):
-                    self._placed[key] = other if best.is_exact and best.is_compared and best.share >= SAFE else None
-        return self._placed[key]
+        claim = self.claim(sentence)
+        if number not in self._passages or not claim.is_checkable:
+            return number
+        named = self.support(claim, number)
+        if named.is_exact and named.share >= CLOSE:  # as no other can have so much more
+            return number
+        other, best = self.best(claim, among)
+        if named.is_exact and named.share >= max(KEPT, CLOSE * best.share):
+            return number
+        return other if best.is_exact and best.is_compared and best.share >= SAFE else None
 
     def held(self, claim: Statement, *, enough: float) -> float:
         """Return the share of a claim that the passages hold together, with what was said unless that is *enough*.
@@ -213,17 +250,22 @@ class Evidence:
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
         is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
-        is_english = claim.is_english and any(each.is_english for each in self._all)
+        is_english = self._is_english and claim.is_english
         if not (is_english and any(each.is_english or each.is_wordless for each in known)):
             return Support(1.0, is_exact, is_compared=False)
-        found = frozenset[str]().union(*(claim.words & each.words for each in known))
-        share = sum(map(len, found)) / (sum(map(len, claim.words)) or 1)  # long words tell more than short ones
+        missing = claim.words
+        for each in known:
+            missing -= each.words
+            if not missing:
+                break
+        found = claim.words - missing
+        share = sum(map(len, found)) / (claim.letters or 1)
         return Support(share, is_exact and claim.names <= found)
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
         said = self.claim(text)
-        return said.is_checkable and said.is_english and any(each.is_english for each in self._all)
+        return self._is_english and said.is_checkable and said.is_english
 
     @property
     def texts(self) -> list[str]:
@@ -238,19 +280,36 @@ class Evidence:
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
 
 
-def _contradicts(claim: Statement, parts: Iterable[tuple[int, str, bool]], enough: float) -> bool:
+def _letters(claim: Statement, passage: Statement) -> Sequence[int]:
+    """Return how many letters of a claim's words each part of a passage has."""
+    letters, places = [0] * len(passage.parts), passage.places
+    for word in claim.words & passage.words:
+        for number in places.get(word, ()):
+            letters[number] += len(word)
+    return letters
+
+
+def _contradicts(
+    claim: Statement, passages: Iterable[Statement], letters: Iterable[Sequence[int]], enough: float
+) -> bool:
     """Return whether parts with *enough* letters of a claim have other numbers with its units, but not its own."""
     names, near, others, before = {*_COUNTED.findall(claim.text)}, list[Statement](), set[str](), 0
 
     def is_said(found: re.Match[str]) -> bool:
         return found[1] in names or any(_plain(each) in claim.units for each in _DIGITS.findall(found[0]))
 
-    for letters, part, is_title in parts:
-        if max(letters, before) >= enough or is_title:  # what comes next may have it too, as in "It has five."
-            near.append(Statement(_COUNTED.sub(lambda found: found[0] if is_said(found) else " ", part)))
-        if letters >= enough:
-            others |= {unit for one, unit in near[-1].numbers if not claim.units.keys() >= {*_DIGITS.findall(one)}}
-        before = letters
+    def counted(part: Statement) -> Statement:
+        text = _COUNTED.sub(lambda found: found[0] if is_said(found) else " ", part.text)
+        return part if text == part.text else Statement(text)
+
+    for passage, shared in zip(passages, letters, strict=True):
+        for number, (part, own) in enumerate(zip(passage.parts, shared, strict=True)):
+            is_near = max(own, before) >= enough or number < TITLES or part.text[0] == "#"
+            if is_near and part.units:  # what comes next may have it too, as in "It has five."
+                near.append(counted(part))
+                numbers = near[-1].numbers if own >= enough else ()
+                others |= {unit for one, unit in numbers if not claim.units.keys() >= {*_DIGITS.findall(one)}}
+            before = own
     digits = [number for number, _ in claim.numbers]
     lacking = (each for each in claim.numbers if each[1] in others)
     return any(not any(_has(part, *each, times=digits.count(each[0])) for part in near) for each in lacking)
