@@ -102,7 +102,7 @@ class MarkupReader:
         self._citations = None
         if is_last:
             self._pieces.append("\n")
-            self.read()
+            self._take_lines()
             self._finish_leaf()
             self._tail = ()
             if not self._has_begun or is_alone(self._held):
@@ -112,13 +112,17 @@ class MarkupReader:
     def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
         """Return the finished blocks, which only ever get more, and those behind them as far as they are certain."""
         if self._pieces:
-            *lines, self._rest = _ENDS.split(self._rest + "".join(self._pieces))
-            self._pieces.clear()
-            for line in lines:
-                self._take(without_controls(line))
+            self._take_lines()
             ahead = copy.copy(self)
             self._tail = ahead._look(without_controls(self._rest))  # noqa: SLF001 - it is one of these
         return self.blocks, self._tail
+
+    def _take_lines(self) -> None:
+        """Take the lines that are whole by now."""
+        *lines, self._rest = _ENDS.split(self._rest + "".join(self._pieces))
+        self._pieces.clear()
+        for line in lines:
+            self._take(without_controls(line))
 
     @property
     def is_blank(self) -> bool:
