@@ -21,7 +21,7 @@ from adapters.openai.watch import Watch
 from adapters.retry import LoadPacer
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient, Response
+    from httpx2 import URL, AsyncClient, Response
 
 DRAINING = 0.1  # seconds for the next piece after the end
 LATEST = 1.0  # seconds for all that comes after it
@@ -42,6 +42,7 @@ class Connection:
         self._base_url = base_url
         self._limits = limits
         self._client: AsyncClient | None = None
+        self._chat: URL | None = None
         self.pacer = LoadPacer(limits.interval, limits.longest_interval)
 
     async def aclose(self) -> None:
@@ -141,7 +142,10 @@ class Connection:
         """Send a request; the limit is for all of a refusal too, which is read before it is raised."""
         client = await self._connected()
         async with asyncio.timeout(self._limits.connect + self._limits.first):
-            response = await client.send(client.build_request("POST", CHAT, content=to_json(body)), stream=True)
+            self._chat = (
+                self._chat or client.build_request("POST", CHAT).url
+            )  # read once, which takes its time
+            response = await client.send(client.build_request("POST", self._chat, content=to_json(body)), stream=True)
             if not response.is_success:
                 await response.aread()
                 response.raise_for_status()

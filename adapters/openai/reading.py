@@ -89,11 +89,12 @@ class Frame:
 
     def joined(self, events: bytes) -> dict[str, Any] | None:
         """Return one event with the texts of all, if each has this frame and nothing else."""
-        events = _PADDING.sub(b"", events)
-        is_framed = self.before and events.startswith(self.before) and events.endswith(self.behind)
-        if not is_framed or len(events) < len(self.before) + len(self.behind):
+        if not self.before:
             return None
-        texts = events[len(self.before) : -len(self.behind)].split(self.behind + b"\n\n" + self.before)
+        *framed, rest = (_PADDING.sub(b"", events) + b"\n\n").split(self.behind + b"\n\n")
+        if rest or not all(event.startswith(self.before) for event in framed):
+            return None
+        texts = [event[len(self.before) :] for event in framed]
         with suppress(ValueError):
             found = from_json(b'["%b"]' % b'","'.join(texts))  # a text can end too early or too late, but not both
             if len(found) == len(texts) and not any(text.endswith(b"\\") for text in texts):
@@ -166,7 +167,7 @@ class Reading:
         """
         seen = max(len(self._rest) - len(b"\r\n\r"), 0)
         self._rest += piece
-        if not _BLANK_LINE.search(self._rest, seen):
+        if b"\n\n" not in piece and not _BLANK_LINE.search(self._rest, seen):
             if len(self._rest) > LONGEST_EVENT:
                 raise EndlessAnswer("an event without an end in sight")
             return ()
