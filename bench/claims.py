@@ -38,6 +38,7 @@ _UNIT = re.compile(r"(?<=\d )(?:ms|seconds|minutes|meters|kg|Hz|percent)\b|(?<=\
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
 _VERB = re.compile(r"\b(is|are|can|does|do|will|has|have)\b")
 _SECTION = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
+_TITLE = re.compile(r"^#{1,6} +(.+)$|^(\S.*)\n(?:=+|-+|~+|\^+|\"+)$", re.MULTILINE)
 _ROW = re.compile(r"^\|(?![-:| ]+$)(.+)\|\s*$", re.MULTILINE)
 _VALUE = r"[~+<>≥$]*\d{1,4}(?:\.\d+)?(?: ?[A-Za-z%/]+)?"
 _FIELD = re.compile(rf"^\s*[-*] \**([A-Z][\w ]{{2,40}})\**:\** ({_VALUE})\s*$", re.MULTILINE)
@@ -59,7 +60,7 @@ class Case:
     def made(cls, row: Mapping[str, Any]) -> Case:
         """Read its passages from the corpus."""
         root = need(CORPORA[row["corpus"]].partition("/")[0]) / CORPORA[row["corpus"]].partition("/")[2]
-        texts = [cut(root / each["page"], each["start"], each["end"]) for each in row["passages"]]
+        texts = [titled(root / each["page"], each["start"], each["end"]) for each in row["passages"]]
         return cls(row["corpus"], row["question"], [each["page"] for each in row["passages"]], texts, row["answer"])
 
     def evidence(self, passages: Sequence[str] = ()) -> Evidence:
@@ -81,6 +82,14 @@ class Case:
 def cut(path: Path, start: int, end: int) -> str:
     """Return a part of a page, whose places count both characters at the ends of lines where there are two."""
     return path.read_bytes().decode()[start:end].replace("\r\n", "\n")
+
+
+def titled(path: Path, start: int, end: int) -> str:
+    """Return the same behind the titles of its page and its section, as a model is given it."""
+    titles = [
+        found[1] or found[2] for found in _TITLE.finditer(cut(path, 0, start + 200)) if found.start() < start + 5
+    ] or [path.stem]
+    return f"# {titles[0]}\n# {titles[-1]}\n\n{cut(path, start, end)}"
 
 
 @dataclass

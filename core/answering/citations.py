@@ -69,7 +69,7 @@ class Sources:
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
             if self.are_checked:
-                self.evidence.add(number, f"{found.passage.page_title}\n{found.passage.section_title}\n{text}")
+                self.evidence.add(number, f"# {found.passage.page_title}\n# {found.passage.section_title}\n\n{text}")
             self.urls.add(visible_url(found.passage.page_url))
             found = cite(found, number)
         elif found.number != number:

@@ -7,45 +7,50 @@ negation, or from one about a neighbour in the same words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import groupby
+from math import sqrt
 from typing import NamedTuple
 
+from core.answering.figures import LONG, Figure, figures
 from core.documents.excerpt import read_words, sentences, stems
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
 CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
-ABOUT = 0.5  # of the share that the best part of a passage has, from which on a part is about the sentence too
-TITLES = 2  # parts with which a passage begins: its page's title and its section's
+WORSE = 0.65  # of what speaks for another number, below which a passage has that one in the place of a sentence's
+NEAREST = 2.0  # what a word next to a number counts beside one further away in its part
+NUMERAL = 3  # letters, for which a number next to a number counts
+MOST_NUMBERS = 20  # of a sentence, that are looked for at their places
+ALIKE = 0.5  # of a sentence's words in one part of a passage, from which on that is in its language
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
-LONG = 7  # letters, behind which words are no longer told apart
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
 LOOKED_BACK = 600  # characters before a mark in which its sentence begins
 NOTE = "\ufffc"  # what stands for a footnote in a visible text
 
-_NUMBER = re.compile(r"(?<![\w.])[vV~]?(\d+(?:[.,:]\d+)*)(?:[ \u00a0-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13}))?(?![\w%])")
-_DIGITS = re.compile(r"\d+(?:\.\d+)*")
-_COUNTED = re.compile(r"\b([A-Z]\w*)[ -]v?\d[\d.]*|^[#\s]*\d+(?:\.\d+)*[.)\s]")  # in "ROS 2", or of a heading
+_ROW = re.compile(r"^[ \t]*\|.*", re.MULTILINE)
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s")
 _CODE = re.compile(  # names that are written in one way only
-    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])\d+(?!x)[^\W\d_]+\d\w*|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
 _MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
 _RUNNING = re.compile(r"\b(?:[^\W\d_]++[ ,'’]++){7}[^\W\d_]++|[^\W\d_A-Za-z\u00c0-\u024f]{4,}")  # but for Latin letters
 _NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)*")
-_ALIKE = """% percent,ms millisecond,s sec second,min minute,h hour,day,week,month,year,hz hertz,khz,mhz,ghz,b byte,kb,
-mb,gb,tb,mm,cm,m meter metre,km,g,kg,v volt,a,w watt,kw,n,nm,fps,rpm,° degree,°c,rad radian,$ dollar,€ euro"""
-_UNITS = {name: names.split()[0] for names in _ALIKE.split(",") for name in names.split()}
-_NUMERALS = "one two three four five six seven eight nine ten eleven twelve"
-_WORDS = {numeral: str(number) for number, numeral in enumerate(_NUMERALS.split(), 1)}
 _LETTERS = "alpha beta gamma delta epsilon theta lambda mu pi rho sigma tau phi psi omega"
 _GREEK = dict(zip("αβγδεθλμπρστφψω", _LETTERS.split(), strict=True))
 _LOOSE = str.maketrans({**_GREEK, **dict.fromkeys("_\\{}^$*`", "")})
-_WORD_NUMBER = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
-_THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))")
+
+
+class Part(NamedTuple):
+    """A sentence, an item, a row or a line of code."""
+
+    text: str
+    words: set[str]
+    figures: list[Figure]
 
 
 @dataclass
@@ -75,40 +80,46 @@ class Statement:
         return not self._read[1] and not self._running
 
     @cached_property
-    def parts(self) -> Sequence[Statement]:
-        """Its sentences, items, rows and lines of code."""
-        return [*map(Statement, sentences(self.text))]
+    def parts(self) -> Sequence[Part]:
+        """Its sentences, items, rows and lines of code; a row has the words of its head, and all are counted."""
+        parts = [
+            Part(each, {word[:LONG] for word in stems(each)}, [*figures(each, _without_code(each))])
+            for each in _pieces(self.text)
+        ]
+        last: Part | None = None
+        for kind, run in groupby((part for part in parts if part.words), _kind):
+            held = [*run]
+            head, rows = (held[0], held[1:]) if kind == "|" else (last, held)
+            if kind and head:
+                head.figures.append(Figure(str(len(rows)), dict.fromkeys(head.words, 1.0)))
+            for row in rows if kind == "|" else ():
+                row.words.update(held[0].words)
+            last = held[-1]
+        return parts
 
     @cached_property
-    def places(self) -> Mapping[str, Sequence[int]]:
-        """The numbers of the parts in which each word stands."""
-        places = dict[str, list[int]]()
-        for number, part in enumerate(self.parts):
-            for word in {word[:LONG] for word in stems(part.text)}:
-                places.setdefault(word, []).append(number)
-        return places
+    def figures(self) -> Sequence[Figure]:
+        """The numbers in it."""
+        return [figure for part in self.parts for figure in part.figures]
 
     @cached_property
-    def numbers(self) -> list[tuple[str, str]]:
-        """Numbers in digits, each with its unit, or with none, as often as they are written."""
-        if not any(map(_DIGITS.search, self._signed)):
-            return []
+    def readings(self) -> Mapping[str, Sequence[Figure]]:
+        """The same by how they can be read."""
+        known = dict[str, list[Figure]]()
+        for figure in self.figures:
+            for value in {figure.value, *figure.others}:
+                known.setdefault(value, []).append(figure)
+        return known
 
-        def without_code(word: re.Match[str]) -> str:
-            return _CODE.sub(" ", word[0]) if _SIGN_OF_CODE.search(word[0]) else word[0]
-
-        text = _MAYBE_CODE.sub(without_code, self.text)
-        return [(_plain(number), _unit(unit)) for number, unit in _NUMBER.findall(text)]
+    def has(self, said: Figure) -> bool:
+        """Return whether a number that is said is in it."""
+        among = self.figures if said.is_about or "." in said.value else self.readings.get(said.value, ())
+        return any(map(said.may_be, among))
 
     @cached_property
-    def units(self) -> Mapping[str, list[str]]:
-        """The units that each number is written with, also one that is a word."""
-        units = dict[str, list[str]]()
-        for number, unit in self.numbers + [(_WORDS[word.casefold()], "") for word in _WORD_NUMBER.findall(self.text)]:
-            units.setdefault(number, []).append(unit)
-        for number in map(_plain, _DIGITS.findall(self.text)):  # in code, or behind a letter
-            units.setdefault(number, [""])
-        return units
+    def said(self) -> Sequence[Figure]:
+        """Those that stand for themselves."""
+        return [figure for figure in self.figures if figure.is_said]
 
     @cached_property
     def code(self) -> frozenset[str]:
@@ -141,7 +152,7 @@ class Statement:
     @cached_property
     def is_checkable(self) -> bool:
         """Whether it says enough to be looked for, and asks nothing."""
-        return (len(self.words) >= FEWEST or bool(self.numbers or self.code)) and not self.text.rstrip().endswith("?")
+        return (len(self.words) >= FEWEST or bool(self.said or self.code)) and not self.text.rstrip().endswith("?")
 
 
 class Support(NamedTuple):
@@ -208,12 +219,13 @@ class Evidence:
     def _support_of_parts(self, claim: Statement, passages: Sequence[Statement]) -> Support:
         """Return the same, where words that stand close together count for more."""
         found = self._support(claim, passages)
-        if not found.is_compared:
-            return found
-        letters = [_letters(claim, each) for each in passages]
-        most = max(chain(*letters), default=0)
-        is_exact = found.is_exact and not (claim.numbers and _contradicts(claim, passages, letters, ABOUT * most))
-        return Support((found.share + most / (claim.letters or 1)) / 2, is_exact)
+        parts = [part for each in passages for part in each.parts]
+        letters = claim.letters or 1
+        most = max((sum(map(len, claim.words & part.words)) for part in parts), default=0) / letters
+        is_exact = found.is_exact
+        if claim.said and (found.is_compared or most >= ALIKE):
+            is_exact = is_exact and not _contradicts(claim, parts)
+        return found._replace(is_exact=is_exact, share=(found.share + most) / 2 if found.is_compared else 1.0)
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
@@ -248,7 +260,7 @@ class Evidence:
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
-        is_exact = all(any(_has(each, *number) for each in known) for number in claim.numbers)
+        is_exact = all(any(each.has(said) for each in known) for said in claim.said)
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
         is_english = self._is_english and claim.is_english
         if not (is_english and any(each.is_english or each.is_wordless for each in known)):
@@ -280,57 +292,81 @@ class Evidence:
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
 
 
-def _letters(claim: Statement, passage: Statement) -> Sequence[int]:
-    """Return how many letters of a claim's words each part of a passage has."""
-    letters, places = [0] * len(passage.parts), passage.places
-    for word in claim.words & passage.words:
-        for number in places.get(word, ()):
-            letters[number] += len(word)
-    return letters
+class Place(NamedTuple):
+    """Where a number stands: in which part of the passages, and how much of a claim is there or just before."""
+
+    figure: Figure
+    part: int
+    reach: float
 
 
-def _contradicts(
-    claim: Statement, passages: Iterable[Statement], letters: Iterable[Sequence[int]], enough: float
-) -> bool:
-    """Return whether parts with *enough* letters of a claim have other numbers with its units, but not its own."""
-    names, near, others, before = {*_COUNTED.findall(claim.text)}, list[Statement](), set[str](), 0
-
-    def is_said(found: re.Match[str]) -> bool:
-        return found[1] in names or any(_plain(each) in claim.units for each in _DIGITS.findall(found[0]))
-
-    def counted(part: Statement) -> Statement:
-        text = _COUNTED.sub(lambda found: found[0] if is_said(found) else " ", part.text)
-        return part if text == part.text else Statement(text)
-
-    for passage, shared in zip(passages, letters, strict=True):
-        for number, (part, own) in enumerate(zip(passage.parts, shared, strict=True)):
-            is_near = max(own, before) >= enough or number < TITLES or part.text[0] == "#"
-            if is_near and part.units:  # what comes next may have it too, as in "It has five."
-                near.append(counted(part))
-                numbers = near[-1].numbers if own >= enough else ()
-                others |= {unit for one, unit in numbers if not claim.units.keys() >= {*_DIGITS.findall(one)}}
-            before = own
-    digits = [number for number, _ in claim.numbers]
-    lacking = (each for each in claim.numbers if each[1] in others)
-    return any(not any(_has(part, *each, times=digits.count(each[0])) for part in near) for each in lacking)
+def _contradicts(claim: Statement, parts: Sequence[Part]) -> bool:
+    """Return whether more of a claim, and of what is around a number of it, is around another number."""
+    times = Counter(word for part in parts for word in claim.words.intersection(part.words))
+    weights = {word: len(word) / sqrt(many) for word, many in times.items()}
+    places, known = [*_places(claim, parts, weights)], {each.value for each in claim.said}
+    for at, said in enumerate(claim.said[:MOST_NUMBERS]):
+        own, others = list[tuple[float, Place]](), list[tuple[float, Place]]()
+        for place in places:
+            score = place.reach + _near(said, place.figure, weights)
+            if said.may_be(place.figure):
+                own.append((score, place))
+            elif said.could_be(place.figure) and place.figure.value not in known:
+                others.append((score, place))
+        own.sort(key=lambda each: -each[0])
+        again = sum(each.value == said.value and each.unit in ("", said.unit) for each in claim.said[:at])
+        if not own or any(_outdoes(said, other, own, again) for other in others):
+            return True
+    return False
 
 
-def _has(passage: Statement, number: str, unit: str, times: int = 1) -> bool:
-    """Return whether a passage has a number so many times, with that unit as far as it has any."""
-    units = passage.units.get(number, ())
-    return len(units) >= times and (not unit or unit in units or "" in units)
+def _outdoes(said: Figure, other: tuple[float, Place], own: Sequence[tuple[float, Place]], again: int) -> bool:
+    """Return whether another number is in the place of one that was said *again* so many times."""
+    score, (figure, part, _) = other
+    left = own[again:] if part == own[0][1].part else own  # as in "between 12 and 12"
+    is_labelled = bool(said.label) and figure.label == said.label  # so its own has to be too, or as good as this one
+    return all(
+        mine < score * (1 if is_labelled and place.figure.label != said.label else WORSE) for mine, place in left
+    )
+
+
+def _places(claim: Statement, parts: Sequence[Part], weights: Mapping[str, float]) -> Iterator[Place]:
+    before = 0.0
+    for at, part in enumerate(parts):
+        reach = sum(map(weights.__getitem__, claim.words.intersection(part.words)))
+        yield from (Place(figure, at, max(reach, before)) for figure in part.figures)
+        before = 0.0 if part.text.startswith("#") else reach
+
+
+def _near(said: Figure, found: Figure, weights: Mapping[str, float]) -> float:
+    shared = said.around.keys() & found.around.keys()
+    return NEAREST * sum(weights.get(each, NUMERAL) * min(said.around[each], found.around[each]) for each in shared)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, its items and whole rows."""
+    here = 0
+    for row in _ROW.finditer(text):
+        yield from sentences(text[here : row.start()])
+        yield row[0].strip()
+        here = row.end()
+    yield from sentences(text[here:])
+
+
+def _kind(part: Part) -> str:
+    """Return what a part is one of several of: rows, items or nothing."""
+    return "|" if part.text.startswith("|") else "-" if _ITEM.match(part.text) else ""
+
+
+def _without_code(text: str) -> str:
+    """Return a text with blanks where it has names of code."""
+    return _MAYBE_CODE.sub(lambda word: _CODE.sub(_blank, word[0]) if _SIGN_OF_CODE.search(word[0]) else word[0], text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _squeezed(text: str) -> str:
     """Return a text without what one name is written with here and not there, such as in a formula."""
     return text.casefold().translate(_LOOSE)
-
-
-def _plain(number: str) -> str:
-    number = _THOUSANDS.sub("", number).replace(",", ".")
-    return number.rstrip("0").rstrip(".") if number.count(".") == 1 and ":" not in number else number
-
-
-def _unit(word: str) -> str:
-    word = word.replace(" ", "").casefold().replace("μ", "µ")
-    return _UNITS.get(word) or _UNITS.get(word.removesuffix("s"), "")
