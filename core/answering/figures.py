@@ -14,6 +14,7 @@ AROUND = 4  # words on each side of a number that are its own
 ROUNDED = 0.05  # of a number, by which "about" may miss it
 _DIGITS = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\w.,])|\d+(?:[.,:]\d+)*"
 _NUMBER = re.compile(rf"(?<![\w.])[vV~]?({_DIGITS})(?:\$?[ \u00a0-]?(%|°\s?[CF]?|[a-zA-Zµμ]{{1,13}}))?(?![\w%])")
+_FORMULA = re.compile(r"\S\$(?!\d)")  # the end of one; without it, a dollar is a price
 _ORDER = re.compile(r"(?:#+\s*\d+(?:\.\d+)*[.)]?|\d+[.)])\s")  # what counts headings and items
 _ALIKE = """% percent,ms millisecond,s sec second,min minute,h hour,day,week,month,year,hz hertz,khz,mhz,ghz,b byte,kb,
 mb,gb,tb,mm,cm,m meter metre,km,g,kg,v volt,w watt,kw,n,nm,fps,rpm,° degree,°c,rad radian,$ dollar,€ euro"""
@@ -73,7 +74,8 @@ def figures(text: str, bare: str) -> Iterator[Figure]:
     """Yield the numbers of a sentence, an item or a row, of which *bare* has blanks where it has code."""
     if not _COUNT.search(text):
         return
-    units = {each.start(1): _unit(each[2] or "") for each in _NUMBER.finditer(bare)}
+    signs = "€" if _FORMULA.search(text) else "$€"
+    units = {at.start(1): _sign(text, at.start(), signs) or _unit(at[2] or "") for at in _NUMBER.finditer(bare)}
     order, last, here = _ORDER.match(text), None, -1
     tokens = [*_TOKEN.finditer(text)]
     words = [word for token in tokens if (word := _word(token[0]))]
@@ -136,6 +138,11 @@ def _plain(number: str) -> str:
     if number.isdecimal():
         return number.lstrip("0") or "0"
     return number.rstrip("0").rstrip(".") if number.count(".") == 1 and ":" not in number else number
+
+
+def _sign(text: str, start: int, signs: str) -> str:
+    """Return the sign of a currency before a number."""
+    return text[start - 1] if start and text[start - 1] in signs else ""
 
 
 def _unit(word: str) -> str:

@@ -53,6 +53,16 @@ LIDAR = """## Sensors
 | Camera D435 | 3 m | 30 Hz | 3.5 W |
 
 The lidars scan 360 degrees. Accuracy is 1.95 cm below 2 m. The camera has a resolution of 1280 x 720 pixels."""
+COSTS = """## Sample lab configuration (20 students)
+
+| Item | Number | Each | Together |
+|---|---|---|---|
+| Workstations | 20 | $3,000 | $60,000 |
+| Robots | 4 | $3,000 | $12,000 |
+| Kits | 20 | $850 | $17,000 |
+| **Total** | | | **$89,000** |
+
+One of 20 students has no laptop, and can borrow one; that costs €90 for the 12 weeks."""
 TEAM = """# About us
 
 The company was founded in 1998 by three students in Leeds. In 2010 it moved to a larger office, and it had 1,247
@@ -154,6 +164,9 @@ RIGHT = [
     (LIDAR, "Below 2 meters the accuracy is about 2 cm"),
     (LIDAR, "At 1280×720 pixels, the camera has the highest power draw, 3.5 W"),
     (LIDAR, "The table compares 3 sensors by range, rate and power"),
+    (COSTS, "The workstations are the biggest item, at $60,000 for 20 machines"),
+    (COSTS, "A student who has no laptop can borrow one for 90 euros"),
+    (COSTS, "The sample lab configuration costs $89,000"),
     (TEAM, "Three students founded the company in 1998"),
     (TEAM, "At the end of 2022 about 1,250 people were employed by the company"),
     (TEAM, "Revenue rose from 171.2 million euros to 198.6 million euros in 2022"),
