@@ -2,31 +2,41 @@
 
 `python -m bench.claims` takes right answers, which people might have written over passages of three real corpora, and
 breaks them by rule: a mark that names another passage of the answer, passages of another page or corpus, a changed
-number, unit or name, a negated verb. The thresholds were chosen on the first set; the second has other pages, and is
-judged apart. A third set has answers of one sentence over tables, lists and definitions, and a fourth is made of these
-by rule. Then it looks for sentences that claim a deed.
+number, unit or name, a number that the passage has for something else, a negated verb. The thresholds were chosen on
+the first set; the second has other pages, and is judged apart. The third is made by rule of pages that no other has.
+Further sets have answers of one sentence over tables, lists and definitions, and are made of these by rule. Then it
+looks for sentences that claim a deed. It begins with what the checks cost, and with the word `cost` ends there.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
+import statistics
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.agent.question import tokens
 from bench.corpora import need
 from bench.report import Row, at_least, at_most, print_rows, shown
-from core.answering.citations import Sources
+from bench.rewording import answers
+from core.answering.citations import Footnotes, Sources
 from core.answering.claims import SAID, Evidence, Statement
 from core.answering.deeds import deeds
-from core.answering.markup import read
-from core.answering.verdict import is_founded, weighed
+from core.answering.markup import MarkupReader, read
+from core.answering.prompts import NOT_IN_DOCUMENTS
+from core.answering.tools import SearchTool
+from core.answering.verdict import AnswerDraft, is_founded, judge, weighed
 from core.documents.excerpt import sentences
+from tests.builders import hit, question
+from tests.fakes.shelf import Shelf
 
 SETS = Path(__file__).resolve().parents[1] / "tests" / "evaluation"
 CORPORA = {"course": "course-physical-ai/lessons", "textbook": "docusaurus-textbook/docs", "ros2": "ros2-docs/source"}
@@ -43,6 +53,9 @@ _ROW = re.compile(r"^\|(?![-:| ]+$)(.+)\|\s*$", re.MULTILINE)
 _VALUE = r"[~+<>≥$]*\d{1,4}(?:\.\d+)?(?: ?[A-Za-z%/]+)?"
 _FIELD = re.compile(rf"^\s*[-*] \**([A-Z][\w ]{{2,40}})\**:\** ({_VALUE})\s*$", re.MULTILINE)
 LONGEST = 2500  # characters of a section that is one passage
+MADE = 40  # answers of each corpus that are made by rule, at most
+NAMES = ("tuning", "held_out", "facts")
+ROUNDS, DRAWN = 3, 15  # of the answers whose cost is measured, and tokens from one drawing of them to the next
 UNITS = ("ms", "s", "minutes", "km", "kg", "Hz", "%")
 
 
@@ -109,6 +122,14 @@ class Count:
         return 100 * self.yes[what] / max(self.of[what], 1)
 
 
+def exchanged(sentence: str, passage: str, chance: random.Random) -> Iterator[str]:
+    """Yield a sentence with each of its numbers in turn exchanged for another one of its passage."""
+    for one in _NUMBER.finditer(sentence):
+        others = sorted({each for each in _NUMBER.findall(passage) if each not in sentence})
+        if others:
+            yield sentence[: one.start()] + chance.choice(others) + sentence[one.end() :]
+
+
 def changed(sentence: str, chance: random.Random) -> Iterator[tuple[str, str]]:
     """Yield what rules make of a sentence, by the name of the rule."""
     for one in _NUMBER.finditer(sentence):
@@ -149,6 +170,7 @@ def judged(cases: Sequence[Case]) -> list[Row]:
         shown("answers over passages of another page that are refused", count.share("refused, another page"), " %"),
         shown("answers over passages of another corpus that are refused", count.share("refused, another corpus"), " %"),
         at_least("changed numbers and versions whose mark goes", count.share("number or version"), 90, " %"),
+        shown("numbers exchanged for one of the passage whose mark goes", count.share("exchanged"), " %"),
         shown(f"changed units whose mark goes, of {count.of['unit']}", count.share("unit"), " %"),
         shown("changed names whose mark goes", count.share("name"), " %"),
         shown("negated sentences whose mark goes", count.share("negation"), " %"),
@@ -186,6 +208,8 @@ def _judge_broken(case: Case, count: Count, chance: random.Random) -> None:
                 count.add(what, is_so=place is None or place in numbers)
         for rule, other in changed(said, chance):
             count.add(rule, is_so=evidence.place(other, numbers[0], known) is None)
+        for other in exchanged(said, case.passages[numbers[0] - 1].partition("\n\n")[2], random.Random(said)):
+            count.add("exchanged", is_so=evidence.place(other, numbers[0], known) is None)
 
 
 def _judge_strange(case: Case, count: Count, where: str, passages: Sequence[str]) -> None:
@@ -230,6 +254,52 @@ def cells(name: str) -> Iterator[Case]:
                     yield Case(name, "", [path.name], [section], f"In {heading}, the {what} is {value} [1].")
 
 
+def unseen(half: int, seed: int) -> Iterator[Case]:
+    """Yield cases that are made by rule, of pages that no other set has."""
+    rows = [json.loads(line) for name in NAMES for line in (SETS / f"claims_{name}.jsonl").read_text().splitlines()]
+    known = {passage["page"] for row in rows for passage in row["passages"]}
+    for corpus, folder in {**CORPORA, "scifact": "scifact"}.items():
+        root = need(folder.partition("/")[0]) / folder.partition("/")[2]
+        for held, answer in answers(corpus, root, known, half=half, seed=seed, most=MADE):
+            texts = [f"# {each.page_title}\n# {each.title}\n\n{each.text}" for each in held]
+            yield Case(corpus, held[0].page_title, [each.page for each in held], texts, answer)
+
+
+def cost(cases: Sequence[Case]) -> list[Row]:
+    """Return what the checks add to an answer, with and without them in turns, by the CPU's time."""
+    spent: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    for at in range(ROUNDS):
+        for case in cases:
+            for are_checked in (True, False):
+                spent[are_checked].append(asyncio.run(_answered(case, at, are_checked=are_checked)))
+    whole = {each: 1000 * statistics.mean(first for first, _ in times) for each, times in spent.items()}
+    behind = {each: 1000 * statistics.quantiles([last for _, last in times], n=20)[-1] for each, times in spent.items()}
+    return [
+        shown("CPU from the search to the verdict without checks", whole[False], " ms"),
+        at_most("CPU that the checks add to it", whole[True] - whole[False], 15, " ms"),
+        shown("CPU behind the last token without checks, p95", behind[False], " ms"),
+        at_most("the same with checks", behind[True], 100, " ms"),
+    ]
+
+
+async def _answered(case: Case, at: int, *, are_checked: bool) -> tuple[float, float]:
+    """Return the seconds that an answer takes from its search on, and behind its last token; its passages are new."""
+    texts = [f"{text}\n\nRead {at}, {are_checked}." for text in case.passages]
+    hits = [hit(text=text, url=f"https://docs.example/{number}#a") for number, text in enumerate(texts)]
+    begun, asked, sources = time.process_time(), question(case.question), Sources(are_checked=are_checked)
+    search = SearchTool(Shelf(*hits), asked, sources, excerpt_limit=LONGEST)
+    await search.search_documents(case.question)
+    draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=True, unless=NOT_IN_DOCUMENTS)
+    for number, token in enumerate(tokens(case.answer)):
+        draft.feed(token)
+        _ = draft.blocks if number % DRAWN == 0 else ()
+    last = time.process_time()
+    draft.feed("", is_last=True)
+    judge(asked, draft, search, is_free=False, has_grounds=False)
+    ended = time.process_time()
+    return ended - begun, ended - last
+
+
 def told(name: str) -> list[Row]:
     """Return how many sentences of a set are taken for a deed."""
     count = Count(Counter(), Counter())
@@ -254,13 +324,17 @@ def documented() -> Row:
     return shown(f"sentences of documents that are taken for one, of {len(said):,}", found)
 
 
-def main() -> None:
-    """Print a table for each set."""
-    for name, title in (("tuning", "the first set"), ("held_out", "the second set, with other pages")):
-        rows = map(json.loads, (SETS / f"claims_{name}.jsonl").read_text().splitlines())
-        print_rows(f"Claims, {title}", judged([Case.made(row) for row in rows]))
-    rows = map(json.loads, (SETS / "claims_facts.jsonl").read_text().splitlines())
-    print_rows("Claims, answers of one fact", facts([Case.made(row) for row in rows]))
+def main(parts: Collection[str]) -> None:
+    """Print a table for each set, or with the word `cost` only what the checks cost."""
+    sets = {name: (SETS / f"claims_{name}.jsonl").read_text().splitlines() for name in NAMES}
+    made = {name: [Case.made(json.loads(row)) for row in rows] for name, rows in sets.items()}
+    print_rows("What the checks of claims cost", cost([*made["tuning"], *made["held_out"]]))
+    if "cost" in parts:
+        return
+    print_rows("Claims, the first set", judged(made["tuning"]))
+    print_rows("Claims, the second set, with other pages", judged(made["held_out"]))
+    print_rows("Claims, the third set, made by rule of other pages", judged([*unseen(half=1, seed=2027)]))
+    print_rows("Claims, answers of one fact", facts(made["facts"]))
     print_rows("Claims, rows and items as sentences", facts([*cells("course"), *cells("textbook")]))
     for name in ("first", "second", "third", "fourth", "fifth"):
         print_rows(f"Deeds, the {name} set", told(name))
@@ -268,4 +342,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -15,7 +15,7 @@ from itertools import groupby
 from math import sqrt
 from typing import NamedTuple
 
-from core.answering.figures import LONG, Figure, figures
+from core.answering.figures import LONG, Figure, figures, has_figures
 from core.documents.excerpt import read_words, sentences, stems
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
@@ -83,7 +83,11 @@ class Statement:
     def parts(self) -> Sequence[Part]:
         """Its sentences, items, rows and lines of code; a row has the words of its head, and all are counted."""
         parts = [
-            Part(each, {word[:LONG] for word in stems(each)}, [*figures(each, _without_code(each))])
+            Part(
+                each,
+                {word[:LONG] for word in stems(each)},
+                [*figures(each, _without_code(each))] if has_figures(each) else [],
+            )
             for each in _pieces(self.text)
         ]
         last: Part | None = None

@@ -26,7 +26,7 @@ _WORDS = _TENS | {name: number for number, names in enumerate(_NUMERALS.split(",
 _CARDINALS = frozenset(names.split()[0] for names in _NUMERALS.split(",")[2:])
 _ROUNDING = frozenset(("about", "around", "roughly", "approximately", "nearly", "almost", "over", "under", "than"))
 _TOKEN = re.compile(rf"(?<![^\W_])[vV]?({_DIGITS})|\d+(?:\.\d+)*|[^\W\d_]+(?:-(?:{'|'.join(_WORDS)})\b)?")
-_COUNT = re.compile(rf"\d|\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_DIGIT, _LETTERS = re.compile(r"\d"), re.compile(r"[^\W\d_]+")
 _WHOLE = re.compile(r"\d+(?:\.\d+)*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))|[ \u00a0\u202f]")
 
@@ -70,10 +70,13 @@ class Figure(NamedTuple):
         return abs(said - given) <= ROUNDED * given and len(self.value.strip("0.")) < len(found.value.strip("0."))
 
 
+def has_figures(text: str) -> bool:
+    """Return whether a text has numbers; most have none, and are not read for them."""
+    return bool(_DIGIT.search(text)) or not _WORDS.keys().isdisjoint(_LETTERS.findall(text.casefold()))
+
+
 def figures(text: str, bare: str) -> Iterator[Figure]:
     """Yield the numbers of a sentence, an item or a row, of which *bare* has blanks where it has code."""
-    if not _COUNT.search(text):
-        return
     signs = "€" if _FORMULA.search(text) else "$€"
     units = {at.start(1): _sign(text, at.start(), signs) or _unit(at[2] or "") for at in _NUMBER.finditer(bare)}
     order, last, here = _ORDER.match(text), None, -1
