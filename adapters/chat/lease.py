@@ -1,7 +1,8 @@
-"""Asks whether a task is still held as the last thing before each request that changes something.
+"""Asks whether a task is still held as the last thing before each request that changes something is written.
 
-So it counts for nothing how long a request had to wait for its turn. What remains is a process that stands still
-between the question and the sending.
+So it counts for nothing how long a request had to wait for its turn, or for a connection. What remains is a process
+that stands still between two lines of code: nothing on our side can call back what it sends when it goes on, and
+whoever has the task by then cannot know for how long to wait for it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from core.model import Task
 from core.ports import Deliveries
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams, TraceRequestStartParams
+    import aiohttp
 
 Held: TypeAlias = Callable[[], Awaitable[bool]]
 """Whether the task that is worked on is still held. Raises `StoreUnavailable`."""
@@ -60,27 +61,32 @@ async def sleep_held(seconds: float) -> None:
 def traced(
     waited: Callable[[float], object] = unobserved,
     *,
-    before: Callable[[TraceRequestStartParams], object] = unobserved,
-    after: Callable[[TraceRequestEndParams], object] = unobserved,
-) -> TraceConfig:
+    before: Callable[[aiohttp.TraceRequestHeadersSentParams], object] = unobserved,
+    after: Callable[[aiohttp.TraceRequestEndParams], object] = unobserved,
+) -> aiohttp.TraceConfig:
     """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace.
 
     *before* may refuse a request by raising `PostingFailed`, and *after* hears how each was answered.
     """
-    from aiohttp import TraceConfig
+    from aiohttp import TraceConfig, TraceRequestHeadersSentParams
 
-    async def require_lease(_session: ClientSession, _context: object, request: TraceRequestStartParams) -> None:
+    async def require_lease(
+        _session: object, _context: object, request: TraceRequestHeadersSentParams | aiohttp.TraceRequestChunkSentParams
+    ) -> None:
         """Raise `LeaseLost` for a request that would change something about a task that another worker may have."""
-        before(request)
+        if isinstance(request, TraceRequestHeadersSentParams):
+            before(request)
         if request.method not in READING and not await is_held():
             raise LeaseLost(LOST)
 
-    async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
+    async def listen(_session: object, _context: object, ended: aiohttp.TraceRequestEndParams) -> None:
         if ended.response.status == TOO_MANY_REQUESTS:
             waited(retry_after(ended.response.headers) or 0.0)
         after(ended)
 
     trace = TraceConfig()
-    trace.on_request_start.append(require_lease)
+    # Both come right before something is written: headers go with the body, if there is one, and that a moment later.
+    trace.on_request_headers_sent.append(require_lease)
+    trace.on_request_chunk_sent.append(require_lease)
     trace.on_request_end.append(listen)
     return trace

@@ -21,7 +21,7 @@ from core.errors import RateLimited
 from core.events import unobserved
 
 if TYPE_CHECKING:
-    from aiohttp import TraceRequestEndParams, TraceRequestStartParams
+    from aiohttp import TraceRequestEndParams, TraceRequestHeadersSentParams
 
 REQUESTS_PER_SECOND = 45.0  # Discord allows 50
 AT_ONCE = 0.1  # of a second's requests: more would pass Discord's limit together with those of the second after
@@ -119,7 +119,7 @@ class Throttle:
         self._schedule()
 
 
-def admit(gate: Gate, request: TraceRequestStartParams) -> None:
+def admit(gate: Gate, request: TraceRequestHeadersSentParams) -> None:
     """Raise `ShutOut` for a request that comes while the *gate* is shut; the gateway is another place."""
     if "Upgrade" not in request.headers:
         gate.check()
