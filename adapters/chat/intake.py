@@ -201,7 +201,7 @@ class Intake:
         """Return an event with what stands there of an answer that a store which was emptied does not know of.
 
         None if that is whole, unless the event is an edit that was never heard before; where nobody can know, it counts
-        as that, which is told. Raises `PostingFailed` if the platform cannot be asked now.
+        as that, which is told once. Raises `PostingFailed` if the platform cannot be asked now.
         """
         event, inbound = routed.event, routed.event.inbound
         try:
@@ -209,7 +209,8 @@ class Intake:
         except (Gone, Rejected):
             found = None
         if found is None:
-            self._services.observer(AnswerAssumed(inbound.message))
+            if await self._services.is_new(f"assumed:{inbound.message}", str(inbound.revision)):
+                self._services.observer(AnswerAssumed(inbound.message))  # Slack tells of a mention twice
             return None
         may_know = found.is_current and (event.is_late or event.has_come)
         if found.is_finished and (may_know or inbound.kind is InboundKind.WRITTEN):

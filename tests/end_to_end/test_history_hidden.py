@@ -35,7 +35,7 @@ async def test_nothing_is_answered_of_which_nobody_can_know_whether_it_was(town:
         await town.sees(town.community.ask("And what not?"), ANSWER)
 
     metrics, log = Metrics(), structlog.testing.CapturingLogger()
-    (event,) = set(assumed(town))  # a mention on Slack comes as two events
+    (event,) = assumed(town)  # although a mention on Slack comes as two events
     metrics.observe(event)
     log_events(log)(event)
     platform = event.question.thread.platform
