@@ -10,11 +10,12 @@ from typing import Any
 from aiohttp import ClientError, ClientSession
 
 from adapters.chat.dialect import ChatDialect, MessageRenderer
+from adapters.chat.pager import MOST_PARTS
 from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, nonce
 from adapters.retry import retry_after
 from core.answering.dialect import GAP
 from core.errors import Gone, RateLimited, Rejected, Unreachable
-from core.model import Answer, Claim, MessageRef, Reaction, Withdrawal
+from core.model import Answer, Claim, MessageRef, Reaction, Task, Withdrawal
 from core.model.markup import Emphasis, Strike, Strong
 
 
@@ -126,13 +127,12 @@ class BoardChat(ChatPlatform):
         ours = ("bot", withdrawal.asker_id)
         return any(int(one["id"]) > after and one["author"] not in ours for one in said)
 
-    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
-        """Return the next post of the answer, if it arrived although nobody knows."""
-        if withdrawal.delivery.trying is None:
-            return ()
-        said = await call(self._session, "GET", f"{self._url}/posts?root={withdrawal.message.thread.thread}")
-        mark = nonce(withdrawal.message, len(withdrawal.delivery.messages))
-        return [MessageRef(thread=withdrawal.message.thread, id=one["id"]) for one in said if one["nonce"] == mark]
+    async def unknown(self, task: Task) -> Sequence[MessageRef]:
+        """Return further posts of the answer that arrived although nobody knows."""
+        said = await call(self._session, "GET", f"{self._url}/posts?root={task.message.thread.thread}")
+        marks, known = {nonce(task.message, at) for at in range(MOST_PARTS)}, {one.id for one in task.delivery.standing}
+        found = [one["id"] for one in said if one["nonce"] in marks and one["id"] not in known]
+        return [MessageRef(thread=task.message.thread, id=each) for each in found]
 
 
 async def call(session: ClientSession, method: str, url: str, body: Any = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -46,7 +46,6 @@ from core.model import (
 from core.ports import Deliveries
 
 LONG_WAIT = timedelta(minutes=5)
-PACE = Pace()
 LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
 
 
@@ -74,9 +73,8 @@ class PlaceBreaker:
         """Return whether an answer to the claim would be refused."""
         if claim.address is not None and claim.address.interaction is not None:
             return False
-        thread = claim.message.thread
-        channel = thread.model_copy(update={"thread": thread.channel})
-        return str(channel) in self._shut or str(thread) in self._shut
+        here = claim.message.thread
+        return any(str(each) in self._shut for each in (here, here.model_copy(update={"thread": here.channel})))
 
 
 @dataclass
@@ -218,7 +216,7 @@ class PlatformSurface:
     platform: ChatPlatform
     _: KW_ONLY
     deliveries: Deliveries | None = None
-    pace: Pace = PACE
+    pace: Pace = Pace()
     now: Callable[[], datetime] = utc_now
     observer: Observer = unobserved
     gate: Gate = field(default_factory=Gate)
@@ -249,7 +247,7 @@ class PlatformSurface:
             if destination is None:
                 return Delivery()
             refused = asyncio.get_running_loop().create_future()
-            async with destination.sign(partial(_settle, refused)) as showing:
+            async with destination.sign(lambda failure: refused.done() or refused.set_result(failure)) as showing:
                 retract = partial(self._retract, claim.message)
                 log = DeliveryLog(
                     claim, claim.delivery, self.deliveries, destination, self.now, retract, showing, self.observer
@@ -269,6 +267,8 @@ class PlatformSurface:
         refusing = partial(self.platform.refuse, claim, Part(sentence), mark)
         with while_held(claim, self.deliveries):
             await self._clear(claim)
+            if not claim.is_update and await self._remove(claim, claim.delivery.standing):  # one to earlier words stays
+                await self.platform.untitle(claim.message)
             if not self._breaker.keeps_out(claim):
                 try:
                     said = await QUICK.call(refusing)
@@ -293,31 +293,30 @@ class PlatformSurface:
                 return Delivery(messages=found.messages)
         return None
 
-    async def _clear(self, claim: Claim) -> None:
-        """Take away what tells of an answer that does not come; one to earlier words of the question stays."""
-        if claim.is_redelivered:
-            with suppress(Gone, Rejected):
-                await self.platform.end_sign(claim)
-        with suppress(Gone, Rejected):
-            await self._retract(claim.message, claim.delivery.notice)
-        if not claim.is_update and claim.delivery.standing:
-            await self._remove(claim.message, claim.delivery.standing)
-
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
-        platform, known = self.platform, withdrawal.delivery
         with suppress(Rejected), while_held(withdrawal, self.deliveries):
-            await platform.end_sign(withdrawal)
-            with suppress(Gone, Rejected):
-                await self._retract(withdrawal.message, known.notice)
-            if not await platform.has_replies(withdrawal):
-                await self._remove(withdrawal.message, [*known.standing, *await platform.unknown(withdrawal)])
+            await self._clear(withdrawal)
+            if not await self.platform.has_replies(withdrawal):
+                await self._remove(withdrawal, withdrawal.delivery.standing)
+                await self.platform.untitle(withdrawal.message)
 
-    async def _remove(self, question: MessageRef, standing: Sequence[MessageRef]) -> None:
-        for message in standing:
+    async def _clear(self, task: Task) -> None:
+        """Take away what tells of work on a question."""
+        if task.is_redelivered:
+            with suppress(Gone, Rejected):
+                await self.platform.end_sign(task)
+        with suppress(Gone, Rejected):
+            await self._retract(task.message, task.delivery.notice)
+
+    async def _remove(self, task: Task, known: Sequence[MessageRef] = ()) -> bool:
+        """Remove *known* messages, and others that were posted unheard; return whether there was anything."""
+        may_be_more = task.delivery.trying is not None or task.is_redelivered
+        found = [*known, *(await self.platform.unknown(task) if may_be_more else ())]
+        for message in found:
             with suppress(Gone, Rejected):
                 await self.platform.delete(message)
-        await self.platform.untitle(question)
+        return bool(found)
 
     async def react(self, claim: Claim, reaction: Reaction) -> None:
         """Mark a question; one that is gone, may not be marked or is not ours any more is left as it is."""
@@ -377,20 +376,18 @@ class PlatformSurface:
                 elif not isinstance(refusal, QuestionGone):
                     self.observer(PlaceRefused(claim.message))
                 is_marked = not isinstance(refusal, QuestionGone) and await self._warn(claim)
+        messages = tuple(MessageRef(thread=each.place or place, id=each.id) for each in shown) if place else ()
+        with suppress(PostingFailed):  # a worker before may have left something; where the bot may not read, it stays
+            if claim.is_redelivered and place is not None:
+                await self._remove(replace(claim, delivery=Delivery(messages=messages)))
         if destination.settled is not None:
             await destination.settled(answer, shown)
-        messages = tuple(MessageRef(thread=each.place or place, id=each.id) for each in shown) if place else ()
         return Delivery(messages=messages, is_marked=is_marked)
 
     async def _retract(self, message: MessageRef, notice: WaitNotice | None) -> None:
         """Take away what was said below a question while it waited, if anything was. Raises `PostingFailed`."""
         if notice is not None and (found := notice.id or await self.platform.find_notice(message, notice)):
             await QUICK.call(partial(self.platform.delete, MessageRef(thread=notice.thread, id=found)))
-
-
-def _settle(refused: asyncio.Future[PostingFailed], failure: PostingFailed) -> None:
-    if not refused.done():
-        refused.set_result(failure)
 
 
 def _with(messages: tuple[MessageRef, ...], message_id: str, place: ThreadRef | None) -> tuple[MessageRef, ...]:

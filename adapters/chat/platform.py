@@ -223,8 +223,8 @@ class ChatPlatform:
         """Return whether others than the asker have gone on from the answer, as far as the bot may read."""
         return False
 
-    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
-        """Return messages of the answer that were posted unheard, as far as the bot may read."""
+    async def unknown(self, task: Task) -> Sequence[MessageRef]:
+        """Return what stands of an answer beside its delivery, as far as the bot may read: a store can lose notes."""
         return ()
 
     async def untitle(self, message: MessageRef) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -153,6 +153,37 @@ async def remove_rest(client: AutoShardedClient, message: MessageRef) -> None:
             await ChannelPoster(client.get_partial_messageable(int(each.thread.thread))).delete(each.id)
 
 
+async def left_of(
+    client: AutoShardedClient, question: MessageRef, places: Iterable[str], known: Collection[str]
+) -> Sequence[MessageRef]:
+    """Return what stands of an answer in *places* and is not *known*, as far as the bot may read.
+
+    It is known by its buttons; in the thread of the question, where answers come one after the other, so is what stands
+    without any right before it, below another message of the answer. Raises `PostingFailed`.
+    """
+    found: list[MessageRef] = []
+    for place in dict.fromkeys(places):
+        try:
+            channel = client.get_partial_messageable(int(place))
+            said = await said_in(channel, PAGE, after=Object(int(question.id)))
+        except (Gone, Rejected):
+            continue
+        is_in_turn, thread = place == question.thread.thread, question.thread.model_copy(update={"thread": place})
+        between: list[str] | None = [] if is_in_turn and question.id == place else None
+        for one in (each for each in said if each.type is not MessageType.thread_starter_message):
+            is_ours, name = one.author == client.user and not one.content.startswith(BUSY), str(one.id)
+            if is_ours and (name in known or names_question(one, question)):
+                found += [MessageRef(thread=thread, id=each) for each in (*(between or ()), name) if name not in known]
+                between = [] if is_in_turn else None
+            elif is_ours and _replies_to(one, question):
+                between = [name]
+            elif not is_ours or one.reference is not None or buttons_of(one):
+                between = between if _asks_nothing(client, one) else None
+            elif between is not None and is_in_turn:
+                between.append(name)
+    return found
+
+
 async def _require(client: AutoShardedClient, message: MessageRef) -> None:
     """Look at a message: one that begins a thread stands above it, or in a forum inside. Raises `PostingFailed`."""
     here, no_place = message.thread, NO_PLACE | NO_MESSAGES_THERE
@@ -262,6 +293,8 @@ def _asks_nothing(client: AutoShardedClient, one: Message) -> bool:
 
 def _is_about(inbound: Inbound, parts: Sequence[Message]) -> bool:
     """Return whether an answer says that it is one to a message."""
-    reference = parts[0].reference
-    is_reply = reference is not None and str(reference.message_id) == inbound.message.id
-    return is_reply or any(names_question(one, inbound.message) for one in parts)
+    return _replies_to(parts[0], inbound.message) or any(names_question(one, inbound.message) for one in parts)
+
+
+def _replies_to(one: Message, message: MessageRef) -> bool:
+    return one.reference is not None and str(one.reference.message_id) == message.id

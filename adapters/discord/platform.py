@@ -28,9 +28,9 @@ from adapters.chat.platform import (
     unsure,
     utc_now,
 )
-from adapters.discord.dialect import DiscordRenderer, names_question, quoted
+from adapters.discord.dialect import DiscordRenderer, quoted
 from adapters.discord.events import DIRECT_MESSAGES
-from adapters.discord.history import find_answer
+from adapters.discord.history import find_answer, left_of
 from adapters.discord.limits import Throttle
 from adapters.discord.poster import (
     NO_MESSAGES_THERE,
@@ -38,12 +38,10 @@ from adapters.discord.poster import (
     ChannelPoster,
     find_lost,
     is_all,
-    remove_orphans,
     said_in,
     tell_moderators,
     translated,
     typing,
-    unknown_messages,
 )
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
 from adapters.discord.tags import tag_answered
@@ -59,6 +57,7 @@ from core.model import (
     MessageRef,
     Reaction,
     Setting,
+    Task,
     WaitNotice,
     Withdrawal,
     WorkspaceRef,
@@ -123,7 +122,7 @@ class DiscordChat(ChatPlatform):
             posted=posted,
             grows=grows,
             sign=partial(typing, self.client, None if lives else place),  # Discord does so itself for a command
-            settled=partial(self._settled, claim, place),
+            settled=partial(self._settled, claim),
             is_all=partial(is_all, channel, self.client.user) if interaction is None else unsure,
         )
 
@@ -260,19 +259,12 @@ class DiscordChat(ChatPlatform):
                         return True
         return False
 
-    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
-        """Return what may have been posted unheard beside the rest, for the question as it was first asked."""
-        messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
-        if since is None:
-            return ()
-        place = messages[0].thread if messages else withdrawal.message.thread
-        channel = self.client.get_partial_messageable(int(place.thread))
-        try:
-            found = await unknown_messages(channel, self.client.user, withdrawal.delivery, since)
-        except (Gone, Rejected):
-            return ()
-        named = [one for one in found or () if names_question(one, withdrawal.message)]
-        return [MessageRef(thread=place, id=str(one.id)) for one in named]
+    async def unknown(self, task: Task) -> Sequence[MessageRef]:
+        """Return what is known by its buttons, where the answer is, or would be; no thread may have been opened."""
+        known, here = task.delivery, task.message.thread
+        places = [*(each.thread.thread for each in known.messages[:1]), here.thread]
+        places += [here.channel] if is_first(task.message) else []
+        return await left_of(self.client, task.message, places, {each.id for each in known.standing})
 
     async def untitle(self, message: MessageRef) -> None:
         """Take the words of the question out of the name of the thread that we opened on it, and close that.
@@ -344,14 +336,12 @@ class DiscordChat(ChatPlatform):
             return isinstance(cause, HTTPException) and cause.code == THREAD_EXISTS
         return True
 
-    async def _settled(self, claim: Claim, place: str, answer: Answer | None, shown: Sequence[Posted]) -> None:
+    async def _settled(self, claim: Claim, answer: Answer | None, shown: Sequence[Posted]) -> None:
         """Name the thread after a question that was edited, or tag a post, which need not be allowed.
 
         A post is tagged that began with the question, or where all are answered; a forum that forbids it is left alone
         for some minutes.
         """
-        if claim.is_redelivered:
-            await remove_orphans(self.client, place, claim, shown)
         if answer is None or not shown:
             return
         post, begins, has_opened = claim.message.thread, is_first(claim.message), self._opens(claim)

@@ -28,7 +28,7 @@ from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUT
 from adapters.retry import QUICK, SHUT_OUT, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.messages import WELCOME, permissions_lacking
-from core.model import Claim, Delivery, MessageRef, Question, ThreadRef
+from core.model import Claim, Delivery, Question, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, ClientUser, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
@@ -182,10 +182,7 @@ async def find_lost(
     since = claim.delivery.trying or (claim.question.asked_at if is_unheard else None)
     if since is None or now - since <= NONCES_LIVE:
         return None
-    try:
-        unknown = await unknown_messages(channel, me, claim.delivery, since)
-    except (Gone, Rejected):
-        unknown = None
+    unknown = await unknown_messages(channel, me, claim.delivery, since)
     for message in unknown or ():
         if names_question(message, claim.message):
             return str(message.id)
@@ -213,36 +210,19 @@ async def unknown_messages(
 
     None where it may not read. Raises `PostingFailed`.
     """
-    found = await said_in(channel, LOOKED_AT, around=Object(time_snowflake(since)))
+    try:
+        found = await said_in(channel, LOOKED_AT, around=Object(time_snowflake(since)))
+    except (Gone, Rejected):
+        return None
     known = {message.id for message in delivery.standing} | {delivery.notice.id if delivery.notice else ""}
     said = [one for one in found if one.author == me and one.type is not MessageType.thread_starter_message]
     mine = [one for one in said if one.created_at >= since - EARLY and str(one.id) not in known]
     return mine if found else None  # the question would be among them
 
 
-async def remove_orphans(client: AutoShardedClient, place: str, claim: Claim, shown: Sequence[Posted]) -> None:
-    """Remove what names the question and is not *shown*: a worker before has posted it, and the store may have lost it.
-
-    A long response to a command has its rest in a thread of its own. Raises nothing.
-    """
-    asked_at, thread = claim.question.asked_at, claim.message.thread
-    known = Delivery(messages=tuple(MessageRef(thread=thread, id=one.id) for one in shown))
-    for each in dict.fromkeys((place, thread.thread)):
-        with suppress(PostingFailed):  # where the bot may not read, nobody can know
-            channel = client.get_partial_messageable(int(each))
-            for message in await unknown_messages(channel, client.user, known, asked_at) or ():
-                if names_question(message, claim.message):
-                    await translated(message.delete())
-
-
 async def is_all(channel: Channel, me: ClientUser | None, delivery: Delivery) -> bool:
     """Return whether *me*, the bot, is seen to have said nothing since it tried to. Raises `PostingFailed`."""
-    if delivery.trying is None:
-        return False
-    try:
-        return await unknown_messages(channel, me, delivery, delivery.trying) == []
-    except (Gone, Rejected):
-        return False
+    return delivery.trying is not None and await unknown_messages(channel, me, delivery, delivery.trying) == []
 
 
 def rights_in(channel: GuildChannel | Thread) -> Rights:

@@ -16,13 +16,13 @@ from adapters.slack.api import ask, tell
 from adapters.slack.dialect import SlackRenderer
 from adapters.slack.interactions import mrkdwn
 from adapters.slack.people import People
-from adapters.slack.poster import Place, ThreadPoster, find_answer, is_all, remove_orphans
+from adapters.slack.poster import Place, ThreadPoster, find_answer, is_all, left_of
 from adapters.slack.responses import PrivatePoster
 from adapters.slack.signs import Indicator
 from adapters.slack.slash import DIRECT_MESSAGE
 from adapters.slack.streaming import EDITS_APART, POSTS_APART, TITLE, AnswerPoster, Budgets
 from adapters.slack.workspaces import Workspace, Workspaces
-from core.errors import PostingFailed
+from core.errors import Gone, PostingFailed, RateLimited, Rejected
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.messages import ONLY_YOU, UNTITLED
 from core.model import Claim, Interruption, MessageRef, Reaction, Task, WaitNotice, Withdrawal, WorkspaceRef
@@ -84,7 +84,6 @@ class SlackChat(ChatPlatform):
             place=claim.message.thread,
             posted=posted,
             sign=partial(self._indicator.shown, place, begins=begins, inherits=claim.is_redelivered),
-            settled=partial(remove_orphans, claim, place) if claim.is_redelivered else None,
             is_all=partial(is_all, place),
         )
 
@@ -162,15 +161,12 @@ class SlackChat(ChatPlatform):
             for one in cast("Sequence[Mapping[str, Any]]", said.get("messages") or ())  # the root always comes along
         )
 
-    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
-        """Return what may have been posted unheard for the question as it was first asked."""
-        known, trying = withdrawal.delivery.messages, withdrawal.delivery.trying
-        if trying is None:
-            return ()
-        place = await self._place(withdrawal.message)
-        lost = ThreadPoster(place, all_in_doubt=True, streamed_since=None if known else trying)
-        found = await lost.find(nonce(withdrawal.message, len(known)))
-        return [MessageRef(thread=withdrawal.message.thread, id=found)] if found is not None else ()
+    async def unknown(self, task: Task) -> Sequence[MessageRef]:
+        """Return what bears a mark of the answer, and a stream that nobody knows of."""
+        known, found = {each.id for each in task.delivery.standing}, list[str]()
+        with suppress(Gone, Rejected, RateLimited):
+            found = await left_of(await self._place(task.message), task.message, known)
+        return [MessageRef(thread=task.message.thread, id=each) for each in found]
 
     async def untitle(self, message: MessageRef) -> None:
         """Take the words of the question out of the title of its session, which is there before anything is posted."""

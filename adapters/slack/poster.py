@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,7 +28,7 @@ from core.answering.verdict import answer_id_of
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.events import unobserved
 from core.messages import UPDATED
-from core.model import Answer, Claim, Delivery, MessageRef, Question
+from core.model import Delivery, MessageRef, Question
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -245,25 +245,22 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more
 
 
-async def remove_orphans(claim: Claim, place: Place, _answer: Answer | None, shown: Sequence[Posted]) -> None:
-    """Remove what a worker before may have left that bears the mark of the answer, or is a stream, and is not *shown*.
+async def left_of(place: Place, message: MessageRef, known: Collection[str]) -> list[str]:
+    """Return what bears a mark of the answer to a message, or is a stream, which ends, and is not *known*.
 
     A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
-    takes the same message twice for one, and Slack does not. Raises nothing.
+    takes the same message twice for one, and Slack does not. Where nothing is known, what bears no mark is a stream, or
+    was one. Raises `PostingFailed`.
     """
-    ids = {message.id for message in shown}
-    marks = {nonce(claim.message, at) for at in range(LONGEST)}
-    client, channel = place.workspace.once, place.channel
-    with suppress(PostingFailed):  # where the bot may not read, nobody can know
-        for message in await said_in(place, place.asked):
-            ts, known = str(message["ts"]), nonce_of(message)
-            if ts in ids or message.get("user") != place.workspace.bot_user_id:
-                continue
-            if known is None:
-                try:
-                    await tell(client, "chat.stopStream", channel=channel, ts=ts)
-                except Denied:
-                    continue  # it is no stream
-            elif known not in marks:
-                continue
-            await tell(client, "chat.delete", channel=channel, ts=ts)
+    marks, found = {nonce(message, at) for at in range(LONGEST)}, list[str]()
+    for one in await said_in(place, place.asked):
+        ts, mark = str(one["ts"]), nonce_of(one)
+        if ts in {*known, place.thread} or one.get("user") != place.workspace.bot_user_id:
+            continue
+        if mark in marks or (mark is None and not known):
+            found.append(ts)
+        elif mark is None:
+            with suppress(Denied):  # it is no stream
+                await tell(place.workspace.once, "chat.stopStream", channel=place.channel, ts=ts)
+                found.append(ts)
+    return found

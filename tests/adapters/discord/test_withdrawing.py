@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 
 from core.messages import UNTITLED
-from core.model import Withdrawal
+from core.model import Claim, MessageRef, ReplyAddress, Withdrawal
 from tests.on_discord import ASKED, OnDiscord, on_discord
 from tests.platforms import ANSWER, progress, silence
 from tests.waiting import cancelled
 
+MUTE = ANSWER.model_copy(update={"text": "Hello, I am a bot.", "citations": ()})
+LONG = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot number {n}. {'word ' * 60}[1]" for n in range(18))})
 RENAMES = "PATCH /channels/{channel}"
 
 
@@ -83,3 +85,24 @@ async def test_a_thread_that_others_opened_keeps_its_name(discord: OnDiscord) ->
 
     assert thread.name == "Our thread"
     assert discord.server.requests_to(RENAMES) == []
+
+
+@pytest.mark.promise("deletions-count")
+async def test_an_answer_without_buttons_to_another_question_in_the_thread_stays(discord: OnDiscord) -> None:
+    """It was asked before, and answered after that; the store has lost what was posted for both."""
+    first = await discord.asks()
+    await discord.surface.reply(first, progress(ANSWER))
+    thread = discord.server.platform.channels[int(first.message.thread.thread)]
+    claims: list[Claim] = []
+    for text in ("Hello?", "What is an arm?"):
+        asked = discord.server.post_as(discord.ada, thread, text, mentions=[discord.server.bot])
+        message = MessageRef(thread=first.message.thread, id=str(asked.id))
+        claims.append(Claim(discord.question(message), address=ReplyAddress(thread=message.thread)))
+    for each, answer in zip(claims, (MUTE, LONG), strict=True):
+        await discord.surface.reply(each, progress(answer))
+    before = discord.stands(first)
+
+    await discord.surface.withdraw(Withdrawal(claims[1].message, was_released=True))
+
+    assert len(before) > 4
+    assert discord.stands(first)[:2] == before[:2] == [before[0], "Hello, I am a bot."]
