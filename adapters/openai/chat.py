@@ -119,8 +119,7 @@ class OpenAIChat:
         rest, turn = reading.finish()
         if rest:
             yield TextDelta(rest)
-        dialect.remember(turn, reading)
-        yield turn
+        yield dialect.remembering(turn, reading)
 
     async def check(self, *, calls: bool = True) -> str:
         """Return a line about what it can do, for the operator; a `Degraded` one where it does less than others.

@@ -13,7 +13,7 @@ from adapters.openai.connection import Connection
 from adapters.openai.dialect import EndpointDialect
 from adapters.openai.failures import diagnose, failures
 from core.errors import Misconfigured, ModelUnavailable
-from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 
 PATIENCE = 14.0  # seconds for a model that is there; one that is loaded first takes longer
 LOOK_UP = ToolSpec(
@@ -123,13 +123,8 @@ async def _answers(model: CheckedModel, turn: ModelTurn, until: float | None) ->
 
     What it writes then does not matter, nor whether it is done in time.
     """
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in turn.tool_calls
-    ]
-    called: ChatMessage = {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
     results = ({"role": "tool", "tool_call_id": call.id, "content": "It is an adjective."} for call in turn.tool_calls)
-    asking = Asking(Prompt((*TRIED.messages, called, *results)), (LOOK_UP,), may_call=False)
+    asking = Asking(Prompt((*TRIED.messages, turn.message(turn.tool_calls), *results)), (LOOK_UP,), may_call=False)
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -15,7 +14,6 @@ from adapters.openai.refusals import ServiceRefusal
 from core.answering.prompts import fenced
 from core.model import ChatMessage, ModelTurn, Prompt, ToolSpec
 
-CALLS_KEPT = 1_000  # those of an answer are needed until it is written, seconds later
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 BOUNDS = ("max_tokens", "max_completion_tokens")  # the one that more services know, and that of newer models
 HEARD = 3  # turns without the mark of thoughts, after which a model is no longer taken for one that thinks aloud
@@ -31,12 +29,17 @@ _ON_IDS = re.compile(r"length of 9|exactly 9 |\{9\}", re.IGNORECASE)
 _USUAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
 
 
-@dataclass(frozen=True, slots=True)
-class CallMemo:
-    """What a service gave with a call, to be sent back with it: a signature, and the thoughts of its turn."""
+@dataclass(frozen=True, slots=True, repr=False)
+class TurnMemo:
+    """What an endpoint gave with a turn, and is sent back to it alone: thoughts, and signatures by the ids of calls."""
 
-    extra: Any = None
+    giver: EndpointDialect | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict[str, Any])
     thoughts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+UNKNOWN = TurnMemo()
+"""That of a turn that somebody else wrote."""
 
 
 @dataclass(slots=True)
@@ -55,7 +58,6 @@ class EndpointDialect:
     _takes_thoughts: bool = True
     _takes_system: bool = True
     _wants_short_ids: bool = False
-    _memos: OrderedDict[str, CallMemo] = field(default_factory=OrderedDict[str, CallMemo])
 
     @property
     def most_tokens(self) -> int | None:
@@ -132,75 +134,78 @@ class EndpointDialect:
             return True
         return False
 
-    def remember(self, turn: ModelTurn, reading: Reading) -> None:
-        """Keep what the service wants back with its tool calls, such as the signature of a Gemini thought, by id.
+    def remembering(self, turn: ModelTurn, reading: Reading) -> ModelTurn:
+        """Return a turn with what the service wants back with its calls, such as the signature of a Gemini thought.
 
-        The thoughts of a turn are kept with its first call.
+        It is kept with the turn, and nowhere by the ids of calls, which many services number anew for each person.
         """
-        thoughts = reading.thoughts
-        for call in turn.tool_calls:
-            self._memos[call.id] = CallMemo(reading.extras.get(call.id), thoughts)
-            thoughts = {}
-        while len(self._memos) > CALLS_KEPT:
-            self._memos.popitem(last=False)
         if reading.has_thought_aloud:
             self.heard = HEARD
         elif self.heard:
             self.heard -= 1
+        return replace(turn, memo=TurnMemo(self, reading.extras, reading.thoughts)) if turn.tool_calls else turn
 
     def _told(self, messages: Iterable[ChatMessage], *, is_plain: bool) -> Iterator[ChatMessage]:
         """Yield messages as this endpoint takes them; calls that it would refuse are told in words, with their results.
 
-        Those are data, as passages are, and nothing that the person has said.
+        Those are data, as passages are, and nothing that the person has said. Results stand behind their own calls, and
+        are told apart by that where two turns have calls of the same id.
         """
-        told: dict[str, Any] = {}
+        told, ids, sent = dict[str, Any](), dict[str, str](), set[str]()
         for message in messages:
             calls: Sequence[dict[str, Any]] = message.get("tool_calls") or ()
-            if calls and (is_plain or (self._wants_thoughts and not self._thoughts_of(calls))):
-                told |= {call["id"]: call["function"] for call in calls}
-                if message.get("content"):
+            id_ = message.get("tool_call_id")
+            if calls:
+                memo: Any = message.get("memo")
+                memo = memo if isinstance(memo, TurnMemo) and memo.giver is self else UNKNOWN
+                is_told = is_plain or (self._wants_thoughts and not self._thoughts_of(memo))
+                told = {call["id"]: call["function"] for call in calls} if is_told else {}
+                ids = {call["id"]: self._id(call["id"], memo, sent) for call in calls}
+                if not is_told:
+                    yield self._calling(message, memo, ids)
+                elif message.get("content"):
                     yield {"role": "assistant", "content": message["content"]}
-            elif (function := told.get(message.get("tool_call_id", ""))) is not None:
+            elif id_ is not None and (function := told.get(id_)):
                 found = f"{function['arguments']}\n{message['content']}"
                 yield {"role": "user", "content": fenced(f"results of {function['name']}", found)}
             else:
-                yield self._message(message, calls)
+                yield message if id_ is None else {**message, "tool_call_id": ids.get(id_, id_)}
 
-    def _message(self, message: ChatMessage, calls: Sequence[dict[str, Any]]) -> ChatMessage:
-        """Return a message with what belongs to its calls, and with no arguments where they are no JSON.
+    def _calling(self, message: ChatMessage, memo: TurnMemo, ids: Mapping[str, str]) -> ChatMessage:
+        """Return a turn with what belongs to its calls, and with no arguments where they are no JSON.
 
         Several services parse the arguments of earlier calls, and refuse the conversation if they cannot.
         """
-        if "tool_call_id" in message:
-            return {**message, "tool_call_id": self._id(message["tool_call_id"])}
-        if not calls:
-            return message
         written: list[dict[str, Any]] = []
-        for call in calls:
+        for call in message["tool_calls"]:
             function = call["function"]
             if not is_object(function["arguments"]):
                 function = {**function, "arguments": "{}"}
-            memo = self._memos.get(call["id"])
-            extra = (memo and memo.extra) or (UNSIGNED if self._wants_signatures else None)
+            extra = memo.extras.get(call["id"]) or (UNSIGNED if self._wants_signatures else None)
             signed = {"extra_content": extra} if extra else {}
-            written.append({**call, "id": self._id(call["id"]), "function": function, **signed})
-        return {**message, **self._thoughts_of(calls), "tool_calls": written}
+            written.append({**call, "id": ids[call["id"]], "function": function, **signed})
+        said = {name: each for name, each in message.items() if name != "memo"}
+        return {**said, **self._thoughts_of(memo), "tool_calls": written}
 
-    def _thoughts_of(self, calls: Sequence[dict[str, Any]]) -> Mapping[str, Any]:
-        """Return the thoughts that led to these calls, in the field in which they came, if they are to be sent.
+    def _thoughts_of(self, memo: TurnMemo) -> Mapping[str, Any]:
+        """Return the thoughts that led to calls, in the field in which they came, if they are to be sent.
 
         Some services give them in two fields. A field that is only to be read is sent where it is asked for alone.
         """
-        memos = (self._memos.get(call["id"], CallMemo()) for call in calls)
-        thoughts = next((memo.thoughts for memo in memos if memo.thoughts), CallMemo().thoughts)
         names = ("reasoning_details", "reasoning_content", *(("reasoning",) if self._wants_thoughts else ()))
-        name = next((name for name in names if name in thoughts), None)
-        return {name: thoughts[name]} if name and self._takes_thoughts else {}
+        name = next((name for name in names if name in memo.thoughts), None)
+        return {name: memo.thoughts[name]} if name and self._takes_thoughts else {}
 
-    def _id(self, id_: str) -> str:
-        """Return the id of a call as it is sent: one that the endpoint gave as it is, another one as all take it."""
-        is_its_own = id_ in self._memos and not self._wants_short_ids
-        return id_ if is_its_own or _USUAL_ID.fullmatch(id_) else sha256(id_.encode(errors="replace")).hexdigest()[:9]
+    def _id(self, id_: str, memo: TurnMemo, sent: set[str]) -> str:
+        """Return the id of a call as it is sent: one that the endpoint gave as it is, another one as all take it.
+
+        One that was *sent* already is another one too.
+        """
+        is_usual = (memo is not UNKNOWN and not self._wants_short_ids) or _USUAL_ID.fullmatch(id_)
+        if not is_usual or id_ in sent:
+            id_ = sha256(f"{id_} {len(sent)}".encode(errors="replace")).hexdigest()[:9]
+        sent.add(id_)
+        return id_
 
     def _alternating(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
         """Return messages of which no two of the same side are neighbours, as several templates want them."""

@@ -357,11 +357,7 @@ class Run:
             self._writer.found = search.results
             search.earlier = "" if search.knows_earlier else search.earlier  # who knows it words their own queries
         else:
-            wishes = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-                for call in calls
-            ]  # no text is None, and not an empty one: some services refuse that
-            self._writer.add({"role": "assistant", "content": self._turn.text or None, "tool_calls": wishes}, *results)
+            self._writer.add(self._turn.message(calls), *results)
         return (search.failed or search.lexical_only) and not was_troubled
 
     def conclude(self, failure: str = "") -> Iterator[Progress]:

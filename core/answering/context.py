@@ -97,11 +97,12 @@ def readable_bytes(context: int | None, most: int, bytes_per_token: float) -> fl
 
 
 def size_of(messages: Sequence[ChatMessage]) -> int:
-    """Return the bytes of messages."""
+    """Return the bytes of messages, without what is for services alone."""
     try:
-        return len(to_json(messages))
+        return len(to_json(messages, exclude={"__all__": {"memo"}}))
     except ValueError:  # half a character
-        return len(json.dumps(messages, ensure_ascii=False).encode(errors="replace"))
+        said = [{name: each for name, each in message.items() if name != "memo"} for message in messages]
+        return len(json.dumps(said, ensure_ascii=False).encode(errors="replace"))
 
 
 def stands_alone(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
@@ -23,7 +23,7 @@ TOO_SLOW = "There was no answer within {:.3g} seconds. Try again in a moment."
 NO_TIME = "Searching took too long for one question. Try again in a moment."
 
 ChatMessage: TypeAlias = dict[str, Any]
-"""One message in the chat completions format: `role`, `content`, and `tool_calls` or `tool_call_id`."""
+"""One message in the chat completions format: `role`, `content`, and `tool_calls` with a `memo`, or `tool_call_id`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,26 @@ class Prices(Value):
 
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
-    """What the model said in one turn, complete unless it *is_cut*, by its service or by us, as it got too long."""
+    """What the model said in one turn, complete unless it *is_cut*, by its service or by us, as it got too long.
+
+    The *memo* is what its service wants back with the calls: it is kept here, so that it goes where the turn goes.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
     model: str = ""
     is_cut: bool = False
+    memo: object = field(default=None, compare=False, repr=False)
+
+    def message(self, calls: Sequence[ToolCall]) -> ChatMessage:
+        """Return the turn, with those of its *calls* that were made, as the model reads it in the next prompt."""
+        made = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in calls
+        ]  # no text is None, and not an empty one: some services refuse that
+        own = {} if self.memo is None else {"memo": self.memo}
+        return {"role": "assistant", "content": self.text or None, "tool_calls": made, **own}
 
 
 @dataclass(frozen=True, slots=True)

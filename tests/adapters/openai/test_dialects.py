@@ -7,22 +7,21 @@ import asyncio
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.openai.dialect import CALLS_KEPT, EndpointDialect
-from adapters.openai.reading import Reading
 from core.errors import ModelUnavailable
-from core.model import ChatMessage, ModelTurn, Prompt
-from tests.adapters.openai.asking import ASKED, ask, search, turn_of
+from core.model import ChatMessage, ModelTurn, Prompt, ToolCall
+from tests.adapters.openai.asking import ASKED, ask, turn_of
 from tests.servers.openai import DONE, MODEL, ChatServer, chunk
 from tests.servers.service import Reply
 
 SIGNATURE = {"google": {"thought_signature": "c2lnbmVk"}}
 
 
-def with_call(id: str = "a", arguments: str = "{}") -> Prompt:  # noqa: A002 - the field's name
-    """A conversation with one call and its result."""
-    call = {"id": id, "type": "function", "function": {"name": "search_documents", "arguments": arguments}}
-    wish = {"role": "assistant", "content": None, "tool_calls": [call]}
-    return Prompt((*ASKED.messages, wish, {"role": "tool", "tool_call_id": id, "content": "{}"}))
+def with_call(id: str = "a", arguments: str = "{}", turn: ModelTurn | None = None) -> Prompt:  # noqa: A002 - the field's name
+    """A conversation with one call and its result; that of a *turn*, if there is one."""
+    turn = turn or ModelTurn("", (ToolCall(id=id, name="search_documents", arguments=arguments),))
+    id_ = turn.tool_calls[0].id
+    called = turn.message(turn.tool_calls)
+    return Prompt((*ASKED.messages, called, {"role": "tool", "tool_call_id": id_, "content": "{}"}))
 
 
 def sent_call(server: ChatServer) -> ChatMessage:
@@ -72,12 +71,12 @@ async def test_what_came_with_a_call_goes_back_with_it(model: OpenAIChat, server
     function = {"name": "search_documents", "arguments": "{}"}
     call = {"id": "a", "type": "function", "function": function, "extra_content": SIGNATURE}
     server.stream(chunk({"tool_calls": [call]}), chunk({}, finish="stop"), DONE)
-    await turn_of(model)
+    turn = await turn_of(model)
     server.say("Yes.")
-    await turn_of(model, with_call("a"))
+    await turn_of(model, with_call(turn=turn))
     assert sent_call(server)["extra_content"] == SIGNATURE
     server.say("Yes.")
-    await turn_of(model, with_call("another"))
+    await turn_of(model, with_call("a"))
     assert "extra_content" not in sent_call(server)
 
 
@@ -98,13 +97,3 @@ async def test_bad_arguments_are_not_sent_back(model: OpenAIChat, server: ChatSe
     server.say("Yes.")
     await turn_of(model, with_call(arguments=written))
     assert sent_call(server)["function"]["arguments"] == sent
-
-
-def test_signatures_are_not_kept_forever() -> None:
-    """They are needed until the answer is written."""
-    dialect = EndpointDialect(MODEL)
-    for number in range(CALLS_KEPT + 1):
-        reading = Reading(MODEL, (), extras={f"{number}": SIGNATURE})
-        dialect.remember(ModelTurn("", (search("x", id=f"{number}"),)), reading)
-    calls = [dialect.body(with_call(kept), ())["messages"][2]["tool_calls"][0] for kept in ("0", str(CALLS_KEPT))]
-    assert ["extra_content" in call for call in calls] == [False, True]

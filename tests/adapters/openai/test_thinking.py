@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from adapters.openai import OpenAIChat
-from core.model import ModelTurn, Prompt, Restarted, TextDelta
-from tests.adapters.openai.asking import ASKED, ask, calls_of, shown, turn_of
+from core.answering.agent import Agent
+from core.model import ModelTurn, Prompt, Restarted, Status, TextDelta
+from tests.adapters.openai.asking import ASKED, ask, calls_of, model_of, shown, turn_of
+from tests.builders import hit, question
+from tests.fakes.shelf import Shelf
 from tests.servers.openai import DONE, ChatServer, chunk
 from tests.servers.openai_shapes import Rule, deepseek, groq_fields, kimi, openrouter_details
 
@@ -21,14 +25,13 @@ def thinking(server: ChatServer, *deltas: dict[str, Any]) -> None:
     server.stream(*map(chunk, deltas), chunk({"tool_calls": [CALL]}), chunk({}, finish="tool_calls"), DONE)
 
 
-def after(turn: ModelTurn, *, id: str | None = None) -> Prompt:  # noqa: A002 - the field's name
+def after(*turns: ModelTurn) -> Prompt:
     """The conversation with what the model has called, and with what that has found."""
-    wishes = [
-        {"id": id or each.id, "type": "function", "function": {"name": each.name, "arguments": each.arguments}}
-        for each in turn.tool_calls
-    ]
-    results = [{"role": "tool", "tool_call_id": each["id"], "content": "Robots act."} for each in wishes]
-    return Prompt((*ASKED.messages, {"role": "assistant", "content": None, "tool_calls": wishes}, *results))
+    messages = list(ASKED.messages)
+    for turn in turns:
+        results = [{"role": "tool", "tool_call_id": each.id, "content": "Robots act."} for each in turn.tool_calls]
+        messages += [turn.message(turn.tool_calls), *results]
+    return Prompt(tuple(messages))
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,70 @@ async def test_thoughts_that_are_not_known_cost_no_answer(model: OpenAIChat, ser
     assert len(server.received) == 4  # the refusal is met once
     roles = [each["role"] for each in server.received[-1].body["messages"]]
     assert (roles, "Robots act." in server.received[-1].body["messages"][1]["content"]) == (["system", "user"], True)
+
+
+def call_of_kimi(number: int, about: str) -> list[dict[str, Any]]:
+    """What leads to a call, which Kimi numbers anew in each conversation."""
+    function = {"name": "search_documents", "arguments": f'{{"query": "{about}"}}'}
+    call = {"id": f"functions.search_documents:{number}", "index": 0, "type": "function", "function": function}
+    signed = {**call, "extra_content": {"google": {"thought_signature": about}}}
+    return [chunk({"reasoning_content": about}), chunk({"tool_calls": [signed]}), chunk({}, finish="tool_calls")]
+
+
+def sent_back(server: ChatServer) -> list[tuple[str, str, str]]:
+    """The thoughts, signatures and queries of the calls that were last sent, in their order."""
+    turns = [each for each in server.received[-1].body["messages"] if each.get("tool_calls")]
+    return [
+        (turn["reasoning_content"], call["extra_content"]["google"]["thought_signature"], call["function"]["arguments"])
+        for turn in turns
+        for call in turn["tool_calls"]
+    ]
+
+
+@pytest.mark.promise("any-model")
+async def test_thoughts_stay_with_the_question_that_they_are_about(model: OpenAIChat, server: ChatServer) -> None:
+    """Whoever else asks at the same time, in another community, and whatever the service calls its calls."""
+    turns: list[ModelTurn] = []
+    for about in ("her salary", "his lunch"):
+        server.stream(*call_of_kimi(0, about), DONE)
+        turns.append(await turn_of(model))
+    sent: list[list[tuple[str, str, str]]] = []
+    for turn in turns:
+        server.say("Robots act.")
+        await turn_of(model, after(turn))
+        sent.append(sent_back(server))
+        [call] = server.received[-1].body["messages"][2]["tool_calls"]
+        assert call["id"] == "functions.search_documents:0"  # as the service gave it
+
+    assert sent == [[(about, about, f'{{"query": "{about}"}}')] for about in ("her salary", "his lunch")]
+
+
+async def test_calls_of_the_same_id_in_one_answer_are_told_apart(model: OpenAIChat, server: ChatServer) -> None:
+    """Each turn has its own thoughts, and each result is that of its own call."""
+    for about in ("arms", "legs"):
+        server.stream(*call_of_kimi(0, about), DONE)
+    server.say("A robot acts [1].")
+    answer = await Agent(model, Shelf(hit(text="A robot acts.")), clock=time.monotonic).answer(question())
+
+    assert (answer.status, [about for about, _, _ in sent_back(server)]) == (Status.ANSWERED, ["arms", "legs"])
+    messages = server.received[-1].body["messages"]
+    ids = [call["id"] for each in messages for call in each.get("tool_calls", ())]
+    results = {each["tool_call_id"]: each["content"] for each in messages if "tool_call_id" in each}
+    assert (len(set(ids)), ["arms" in results[ids[0]], "legs" in results[ids[1]]]) == (2, [True, True])
+
+
+async def test_the_thoughts_of_one_service_are_no_other_ones(server: ChatServer) -> None:
+    """Where the second model goes on, it is told of the calls in its own way."""
+    first, second = model_of(server), model_of(server)
+    server.stream(*call_of_kimi(0, "arms"), DONE)
+    turn = await turn_of(first)
+    server.say("Robots act.")
+    await turn_of(second, after(turn))
+    told = server.received[-1].body["messages"][2]
+    assert told.keys() == {"role", "content", "tool_calls"}
+    assert "extra_content" not in told["tool_calls"][0]
+    await first.aclose()
+    await second.aclose()
 
 
 async def test_a_service_that_knows_no_thoughts_is_given_none(model: OpenAIChat, server: ChatServer) -> None:

@@ -217,10 +217,10 @@ async def test_ids_that_a_server_gives_and_its_template_refuses_are_shortened(
     """The refusal is met once."""
     server.rules.append(mistral)
     server.call("search_documents", {"query": "arms"})
-    id_ = (await turn_of(model)).tool_calls[0].id
+    turn = await turn_of(model)
     for _ in range(2):
         server.say("A robot acts.")
-        assert (await turn_of(model, with_call(id_))).text == "A robot acts."
+        assert (await turn_of(model, with_call(turn=turn))).text == "A robot acts."
     assert len(server.received) == 4
 
 
