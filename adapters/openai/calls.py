@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
@@ -94,7 +95,7 @@ class ToolCalls:
             id_, arguments = draft.id, mended("".join(draft.arguments))
             if not id_ or any(call.id == id_ for call in calls):
                 id_ = new_id()
-            name = draft.name
+            name = tool_named(draft.name, tools)
             if not name:  # some services put it into the id, and where there is one tool, it is no other
                 named = [tool for tool in tools if tool in draft.id] or list(tools)
                 if len(named) != 1 or not (draft.id or arguments):
@@ -106,11 +107,21 @@ class ToolCalls:
         return tuple(calls), extras
 
 
-WRAPPERS = (
-    *("<tool_call>", "<|tool_call|>", "<|tool_call_start|>", "<function_call>", "<functioncall>", "<tools>"),
-    *("[TOOL_CALLS]", "<|python_tag|>", "```json", "```tool_call", "```tool_code", "```xml", "```", "["),
+STRONG = (
+    *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<|tool_calls|>", "<|tool_call_start|>", "<|tool_call_begin|>"),
+    *("<|tool_calls_section_begin|>", "<function_call>", "<function_calls>", "<functioncall>", "<tools>", "<tool_use>"),
+    *("<minimax:tool_call>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "[tool_calls]", "<|python_tag|>"),
+    *("<|start_action|>", "<|action_start|>", "<|plugin|>"),
 )
-"""What models write in front of a call that should have been none of their words."""
+"""What models write in front of a call that should have been none of their words, in lower case."""
+WEAK = ("```json", "```tool_call", "```tool_code", "```xml", "```", "[")
+"""What stands in front of much else too."""
+NAMING = (
+    *("<function=", '<function="', '<function name="', '<invoke name="', "functions.", "call:", "print("),
+    *("function<｜tool▁sep｜>", "to=functions."),
+)
+"""What stands right before the name of a tool."""
+_BEGUN = frozenset(mark[:size] for mark in (*STRONG, *WEAK, *NAMING) for size in range(1, len(mark)))
 NAMES = ("name", "tool", "tool_name", "function", "function_name")
 ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "kwargs")
 BESIDE: Mapping[str, Sequence[str]] = {"id": (), "type": ("function", "tool_call", "tool_use")}
@@ -120,43 +131,64 @@ _NAME = re.compile(r"[^\w.-]")
 _KEY = re.compile(r'"(\w{1,20})"\s*:\s*')
 _BEGUN_KEY = re.compile(r'(?:"(?:\w{0,20}(?:"\s*(?::\s*)?)?)?)?\Z')
 _TEXT = re.compile(r'"([^"\\]{0,80})("?)')
-_FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?=</function>|<function=|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([\w-]+)>\s*(.*?)\s*(?=</parameter>|<parameter=|\Z)", re.DOTALL)
-_NAMED = re.compile(r"(?:\[TOOL_CALLS\]|to=functions\.)\s*([\w-]+)[^{]*(?=\{)")
 _BRACKET = re.compile(r"[{\[]")
-_FUNCTION_MARK = "<function="
+_BRACE = re.compile(r"[^{]{0,99}(?=\{)")
+_VALUE = r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|[^\s,()=]++'
+_KEYWORD = re.compile(rf"\s*(\w+)\s*=\s*({_VALUE})\s*(,|\))", re.DOTALL)
+_BEGUN_KEYWORDS = re.compile(r"\s*(?:\.call)?\s*\((?=\s*\w+\s*=)")
+_GIVEN = re.compile(r"\{|\(\s*(?:[{\"')]|\w+\s*=)")
+_BEGUN_GIVEN = re.compile(r"(?:\(\s*(?:\w+\s*)?)?")
+_PAIR = re.compile(
+    r'\s*(?:<parameter(?:=| name=)"?([\w-]+)"?[^<>]*>|<arg_key>\s*([\w-]+)\s*</arg_key>\s*<arg_value>)\s*(.*?)\s*'
+    r"(?=<(?:/?parameter|/?arg_|/function|/invoke|/tool_call)|\Z)(?:</(?:parameter|arg_value)>)?",
+    re.DOTALL,
+)
+_TO_PAIRS = re.compile(r'["\s>]*(?=<(?:parameter|arg_key))')
+_WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 HEAD = 4_000  # characters in which a call names its tool
 
 
-def begins_call(text: str, tools: Sequence[str]) -> bool | None:
-    """Return whether the beginning of a turn is that of a call of one of the *tools*; None while it may become one.
+def begins_call(text: str, tools: Sequence[str], *, is_line: bool = True) -> bool | None:
+    """Return whether a text begins with a call of one of the *tools*; None while it may become one.
 
-    Most words and code are told apart from calls by their first characters.
+    Most words and code are told apart from calls by their first characters. Without a mark in front of it, only what
+    begins a line is a call.
     """
-    rest, is_marked = text[:HEAD].lstrip(), False
+    rest, is_strong, is_marked = text[:HEAD].lstrip(), False, is_line
     while rest:
-        if any(len(mark) > len(rest) and mark.startswith(rest) for mark in WRAPPERS):
+        begun = rest[:40].lower()
+        if begun in _BEGUN:
             return None
-        wrapper = next((mark for mark in WRAPPERS if rest.startswith(mark)), None)
+        wrapper = next((mark for mark in (*STRONG, *WEAK) if begun.startswith(mark)), None)
         if wrapper is None:
             break
-        is_marked = is_marked or wrapper == "[TOOL_CALLS]"
-        rest = rest.removeprefix(wrapper).lstrip()
-    if not rest or (len(rest) < len(_FUNCTION_MARK) and _FUNCTION_MARK.startswith(rest)):
+        is_strong, is_marked = is_strong or wrapper in STRONG, is_marked or wrapper != "["
+        rest = rest[len(wrapper) :].lstrip()
+    if not rest:
         return None
+    if not is_marked and not rest.startswith("<"):
+        return False
     if rest.startswith("{"):
         return _names_tool(rest[1:].lstrip(), tools)
-    if rest.startswith(_FUNCTION_MARK):
-        return _is_one(rest[len(_FUNCTION_MARK) :], tools)
-    return is_marked and _is_one(rest, tools)
+    naming = next((mark for mark in NAMING if rest.lower().startswith(mark)), "")
+    return _is_one(rest[len(naming) :], tools, is_sure=is_strong or naming.startswith("<"))
 
 
-def _is_one(text: str, tools: Sequence[str]) -> bool | None:
-    """Return whether a text begins with the name of a tool; None while it may become one."""
-    name = _NAME.split(text, maxsplit=1)[0]
-    if len(name) < len(text):
+def _is_one(text: str, tools: Sequence[str], *, is_sure: bool = True) -> bool | None:
+    """Return whether a text begins with the name of a tool; None while it may become one.
+
+    Where that is not *sure* to be a call, arguments have to follow.
+    """
+    if "functions.".startswith(text):
+        return None
+    text = text.removeprefix("functions.")
+    name = _NAME.split(text, maxsplit=1)[0].removesuffix(".call")
+    if len(name) == len(text):
+        return None if any(f"{tool}.call".startswith(text) for tool in tools) else False
+    if name not in tools or is_sure:
         return name in tools
-    return None if any(tool.startswith(name) for tool in tools) else False
+    rest = text[len(name) :].removeprefix(".call").lstrip()
+    return None if _BEGUN_GIVEN.fullmatch(rest) else _GIVEN.match(rest) is not None
 
 
 def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
@@ -168,9 +200,9 @@ def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
         if key in ARGUMENTS:
             return None  # the name may come behind them
         if key in NAMES:
-            return (
-                _names_tool(rest[1:].lstrip(), tools) if rest[0] == "{" else rest[0] == '"' and _is_one(rest[1:], tools)
-            )
+            if rest[0] == "{":
+                return _names_tool(rest[1:].lstrip(), tools)
+            return rest[0] == '"' and _is_one(rest[1:], tools)
         text = _TEXT.match(rest)
         if text is None or not text[2] or (BESIDE[key] and text[1] not in BESIDE[key]):
             return None if text and not text[2] else False
@@ -181,39 +213,58 @@ def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
 def written_calls(text: str, tools: Sequence[str]) -> tuple[ToolCall, ...]:
     """Return the calls that a text makes; where one of them cannot be read, its tool is given the text as it is."""
     text = text[-MOST_ARGUMENTS:]
-    calls = [
-        ToolCall(id=new_id(), name=name, arguments=arguments or "{}")
-        for name, arguments in (*_of_marks(text), *_of_json(text))
-        if name in tools
-    ]
-    if not calls and begins_call(text, tools):
-        name = min((tool for tool in tools if tool in text), key=text.index, default=None)
-        calls = [ToolCall(id=new_id(), name=name, arguments=text[text.index(name) + len(name) :])] if name else []
+    found = list(_of_json(text)) or list(_of_names(text, tools))
+    named = [(tool_named(name, tools), arguments) for name, arguments in found]
+    calls = [ToolCall(id=new_id(), name=name, arguments=given or "{}") for name, given in named if name in tools]
     return tuple(calls[:MOST_DRAFTS])
 
 
-def _of_marks(text: str) -> Iterator[tuple[str, str]]:
-    for name, inside in _FUNCTION.findall(text):
-        pairs = {key: _value(value) for key, value in _PARAMETER.findall(inside)}
-        start = inside.find("{")
-        yield name, json.dumps(pairs, ensure_ascii=False) if pairs or start < 0 else _first_object(inside[start:])
-    for found in _NAMED.finditer(text):
-        yield found[1], _first_object(text[found.end() :])
+def tool_named(name: str, tools: Sequence[str]) -> str:
+    """Return the name of the tool that is meant by a name with marks, a number or `functions.` around it."""
+    plain = _NAME.split(name.removeprefix("functions."), maxsplit=1)[0]
+    return plain if name not in tools and plain in tools else name
+
+
+def _of_names(text: str, tools: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the calls in which a tool's name stands in front of the arguments, each behind the one before it."""
+    pattern, at = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, tools))})(?![\w-])"), 0
+    for _ in range(MOST_DRAFTS):
+        if (found := pattern.search(text, at)) is None:
+            return
+        given, at = _given(text, found.end())
+        yield found[0], given
+
+
+def _given(text: str, at: int) -> tuple[str, int]:
+    """Return the arguments at a place as JSON, and where they end: keywords, pairs of marks, or an object.
+
+    All that there is is returned where they are none of these.
+    """
+    pairs, end = dict[str, object](), at
+    if found := _BEGUN_KEYWORDS.match(text, at):
+        end = found.end()
+        while found := _KEYWORD.match(text, end):
+            pairs[found[1]], end = _value(found[2]), found.end()
+            if found[3] == ")":
+                break
+    elif found := _TO_PAIRS.match(text, at):
+        end = found.end()
+        while found := _PAIR.match(text, end):
+            pairs[found[1] or found[2]], end = _value(found[3]), found.end()
+    elif text[at : at + 1] != '"' and (found := _BRACE.match(text, at)):
+        with suppress(ValueError, RecursionError):
+            end = json.JSONDecoder().raw_decode(text, found.end())[1]
+            return text[found.end() : end], end
+    return (json.dumps(pairs, ensure_ascii=False), end) if pairs else (text[at:], len(text))
 
 
 def _value(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _first_object(text: str) -> str:
-    """Return the object that a text begins with, or all of it where that is none."""
-    try:
-        return text[: json.JSONDecoder().raw_decode(text)[1]]
-    except (ValueError, RecursionError):
-        return text
+    """Return what a model has written as an argument; a number stays a text, which may be what is asked for."""
+    if text in _WORDS or (text[:1] == "'" and len(text) > 1):
+        return _WORDS.get(text, text[1:-1].replace("\\'", "'"))
+    with suppress(ValueError, RecursionError):
+        return json.loads(text) if text[:1] in {'"', "[", "{"} else text
+    return text
 
 
 def _of_json(text: str) -> Iterator[tuple[str, str]]:

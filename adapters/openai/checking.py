@@ -140,7 +140,7 @@ def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn, mor
     can = [f"reads {model.dialect.context:,} tokens"] if model.dialect.context else []
     if turn.tool_calls:
         can.insert(0, "calls tools, in its text" if asking.reading and asking.reading.is_written else "calls tools")
-    if asking.reading and (asking.reading.thoughts or asking.reading.opening.has_thought):
+    if asking.reading and (asking.reading.thoughts or asking.reading.filter.has_thought):
         can.append("thinks first")
     says = ". ".join([", ".join([where, *can]), *lacks])
     return Degraded(says) if lacks else says

@@ -139,7 +139,7 @@ class EndpointDialect:
 
         It is kept with the turn, and nowhere by the ids of calls, which many services number anew for each person.
         """
-        if reading.has_thought_aloud:
+        if reading.filter.has_thought_aloud:
             self.heard = HEARD
         elif self.heard:
             self.heard -= 1

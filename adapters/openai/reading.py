@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from adapters.openai.calls import ToolCalls, fields_of, mended, words_of
 from adapters.openai.failures import failures
 from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, ToolSlip, Withheld
-from adapters.openai.thoughts import LONGEST_MARK, Opening, thoughts_end
+from adapters.openai.thoughts import TextFilter
 from core.model import ModelTurn, ToolCall, Usage
 
 LONGEST_EVENT = 1024 * 1024  # bytes
@@ -124,21 +124,15 @@ class Reading:
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
     thoughts: dict[str, Any] = field(default_factory=dict[str, Any])
     usage: dict[str, Any] = field(default_factory=dict[str, Any])
-    opening: Opening = field(init=False)
+    filter: TextFilter = field(init=False)
     _rest: bytearray = field(default_factory=bytearray)
-    _text: list[str] = field(default_factory=list[str])
     _calls: ToolCalls = field(default_factory=ToolCalls)
     _kept: KeptThoughts = field(default_factory=KeptThoughts)
     _half: str = ""
     _frame: Frame = field(default_factory=Frame)
 
-    @property
-    def has_thought_aloud(self) -> bool:
-        """Whether there were thoughts that nothing has opened."""
-        return self.is_heard and not self.opening.is_heard
-
     def __post_init__(self) -> None:
-        self.opening = Opening(self.tools, self.is_heard)
+        self.filter = TextFilter(self.tools, self.is_heard)
 
     def read(self, piece: bytes) -> tuple[str, int, Exception | None]:
         """Take more bytes of a stream; what comes after the end is nothing.
@@ -153,11 +147,15 @@ class Reading:
                 if text := self.take(event):
                     texts.append(text)
         except failures() as error:
-            return "".join(texts), count, error
-        text = "".join(texts)
-        if ">" in text and self._ends_thoughts(text):
-            self.takes_back, text = True, "".join(self._text)
-        return text, count, None
+            return self._all_new("".join(texts)), count, error
+        return self._all_new("".join(texts)), count, None
+
+    def _all_new(self, text: str) -> str:
+        """Return a *text*, or all of the answer where what was said before it is taken back."""
+        if not self.filter.takes_back:
+            return text
+        self.takes_back, self.filter.takes_back = True, False
+        return "".join(self.filter.said)
 
     def _events(self, piece: bytes) -> Iterable[object]:
         """Return what the events say that are whole now. An end is looked for in what is new alone.
@@ -238,13 +236,9 @@ class Reading:
         if calls := delta.get("tool_calls"):
             self._calls.add(calls)
         text = words_of(delta.get("content")) or words_of(delta.get("refusal"))
-        if not text:
+        if not text or len(delta) > 1:
             self._kept.add(delta)
-        elif not self.opening.is_over:
-            text = self.opening.shown(text)
-        if text:
-            self._text.append(text)
-        return text
+        return self.filter.shown(text) if text else ""
 
     def _finish_for(self, reason: str) -> None:
         """Take note of why the answer is over. Raises `BrokenAnswer` where the service could not go on."""
@@ -256,19 +250,6 @@ class Reading:
         self.is_cut = self.is_cut or reason in CUT
         self.is_withheld = self.is_withheld or "filter" in reason or reason in WITHHELD
 
-    def _ends_thoughts(self, new: str) -> bool:
-        """Return whether all text until now were thoughts that nothing has opened, with *new* text at their end.
-
-        The answer begins anew behind them.
-        """
-        written = "".join(self._text)
-        if "</" not in written[-len(new) - LONGEST_MARK :] or (end := thoughts_end(written)) is None:
-            return False
-        self.is_heard, self.opening = True, Opening(self.tools, has_thought=True)
-        rest = self.opening.shown(written[end:])
-        self._text = [rest] if rest else []
-        return True
-
     def take_whole(self, answer: object) -> str:
         """Return the text of an answer that came in one piece although a stream was asked for."""
         fields = fields_of(answer)
@@ -277,10 +258,8 @@ class Reading:
             raise BrokenAnswer("JSON that is not an answer", answer if fields.get("error") else None)
         choice = fields_of(choices[0])
         message = fields_of(choice.get("message"))
-        self._kept.add(message)
-        choice = {"finish_reason": "stop", **choice, "delta": message}
-        text = self.take({**fields, "choices": [choice]})
-        return "".join(self._text) if ">" in text and self._ends_thoughts(text) else text
+        choice = {**choice, "finish_reason": choice.get("finish_reason") or "stop", "delta": message}
+        return self._all_new(self.take({**fields, "choices": [choice]}))
 
     def finish(self) -> tuple[str, ModelTurn]:
         """Return the text that was held back, and the whole turn.
@@ -290,10 +269,12 @@ class Reading:
         An answer cut by its length stays: asking again would cut it again. So it would one that is cut before its first
         word, which raises `EndlessAnswer`. A refusal is text like any other: the core decides what is shown.
         """
-        if not self.finished and not (self.ended and (any(map(str.strip, self._text)) or self._calls.are_whole)):
+        if not (self.finished or self.ended):
             raise BrokenAnswer("an answer without an end")
         rest, calls = self._held_back()
-        text = "".join((*self._text, rest))
+        text = "".join(self.filter.said)
+        if not (self.finished or text.strip() or self.is_written or self._calls.are_whole):
+            raise BrokenAnswer("an answer without an end")
         if not calls and not text.strip():
             self._is_empty()
         counted = (self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"))
@@ -305,14 +286,12 @@ class Reading:
     def _held_back(self) -> tuple[str, tuple[ToolCall, ...]]:
         """Return text that was held back and is shown after all, and the calls; raises where none may be made."""
         calls, self.extras = self._calls.finish(self.tools)
-        rest, written = self.opening.finish()
-        if self.is_cut and self.opening.is_heard:
-            rest = ""  # they never ended
+        rest, written = self.filter.finish(is_cut=self.is_cut)
         self.is_written = bool(written) and not calls
         calls = calls or written
         if calls and not self.may_call:
             calls = ()
-            if not rest and not any(map(str.strip, self._text)):
+            if not any(map(str.strip, self.filter.said)):
                 raise ToolSlip("a tool call where none may be made")
         self.thoughts = self._kept.found()
         return rest, calls

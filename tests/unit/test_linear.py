@@ -22,7 +22,7 @@ from adapters.extractive.quotes import AskedWords, ScoredUnit, Source, compose, 
 from adapters.extractive.units import units
 from adapters.openai.calls import MOST_ARGUMENTS, begins_call, written_calls
 from adapters.openai.reading import Reading
-from adapters.openai.thoughts import Opening, thoughts_end
+from adapters.openai.thoughts import TextFilter
 from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
 from adapters.slack.events import words
 from core.answering.citations import Quoted, selected_text, trim_url
@@ -147,8 +147,9 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "what a quote is about": _weighed,
     "a message of Slack": words,
     "an event of a stream": lambda text: Reading("m", ()).read(text.encode(errors="replace")),
-    "thoughts": lambda text: Opening(("look_up",)).shown("<think>a</think>" * (len(text) // 16) + text),
-    "thoughts that nothing opens": lambda text: (Opening(is_heard=True).shown(text), thoughts_end(text)),
+    "thoughts": lambda text: TextFilter(("look_up",)).shown("<think>a</think>" * (len(text) // 16) + text),
+    "thoughts that nothing opens": lambda text: (TextFilter(is_heard=True).shown(text), TextFilter().shown(text)),
+    "marks in an answer": lambda text: TextFilter(("look_up",)).shown("A robot acts. " + text),
     "a call in words": lambda text: (begins_call(text, ("look_up",)), written_calls(text, ("look_up",))),
     "calls of tools": lambda text: Reading("m", ()).read(_calls(text)),
     "messages on Discord": lambda text: DiscordRenderer().whole(answered(text)),

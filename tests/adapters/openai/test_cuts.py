@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters.openai.reading import Reading
+from adapters.openai.thoughts import TextFilter
 from tests.adapters.openai.asking import ask, model_of
 from tests.portion import examples
 from tests.servers.openai import DONE, ChatServer, chunk
@@ -113,3 +114,37 @@ def _until_broken(steps: Iterator[tuple[str, int, Exception | None]]) -> tuple[s
         if trouble is not None:
             return said, type(trouble)
     return said, None
+
+
+WORDS = (
+    *("A robot acts", " [1].", "\n", " ", "`", "```", "```json\n", "**", "<think>", "</think>", "[THINK]", "[/THINK]"),
+    *("<tool_call>", '{"name": "look_up", "arguments": {"query": "x"}}', "</tool_call>", "look_up", '(query="x")', "["),
+    *(
+        "<|channel|>",
+        "analysis",
+        "final",
+        "<|message|>",
+        "<|end|>",
+        "assistant",
+        " to=functions.",
+        "<",
+        "<invoke name=",
+    ),
+)
+
+
+@given(text=st.lists(st.sampled_from(WORDS), max_size=12).map("".join), sizes=st.lists(st.integers(1, 9), min_size=1))
+@settings(max_examples=examples(300), deadline=None)
+def test_the_marks_of_a_text_may_be_cut_anywhere(text: str, sizes: list[int]) -> None:
+    """What is shown of it in the end, and the calls that it makes, are those of the uncut text."""
+    read: list[object] = []
+    for pieces in ([text], [piece.decode() for piece in _pieces(text.encode(), sizes)]):
+        filtered, seen = TextFilter(("look_up",)), ""
+        for piece in filter(None, pieces):
+            new = filtered.shown(piece)
+            seen, filtered.takes_back = new if filtered.takes_back else seen + new, False
+        rest, calls = filtered.finish()
+        seen = rest if filtered.takes_back else seen + rest
+        read.append((seen, "".join(filtered.said), [(call.name, call.arguments) for call in calls]))
+        assert seen == "".join(filtered.said)
+    assert read[0] == read[1]

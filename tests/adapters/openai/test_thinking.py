@@ -20,6 +20,10 @@ CALL = {"id": "call_00_a", "index": 0, "type": "function", "function": {"name": 
 DETAIL = {"type": "reasoning.text", "text": "Hm. ", "format": "anthropic-claude-v1", "index": 0}
 
 
+ACTS = ("A ro", "bot acts.")
+CALL_IN_WORDS = '<tool_call>{"name": "search_documents", "arguments": {"query": "x"}}</tool_call>'
+
+
 def thinking(server: ChatServer, *deltas: dict[str, Any]) -> None:
     """Script a turn that thinks, then calls."""
     server.stream(*map(chunk, deltas), chunk({"tool_calls": [CALL]}), chunk({}, finish="tool_calls"), DONE)
@@ -173,6 +177,22 @@ async def test_a_service_that_knows_no_thoughts_is_given_none(model: OpenAIChat,
             "<|channel|>final<|message|>A robot acts.",
         ],
         ["<|channel|>final<|message|>A robot acts."],
+        ["<|channel|>final<|message|>A robot ", "acts.<|ret", "urn|>"],
+        [
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final <|constrain|>md<|message|>",
+            *ACTS,
+        ],
+        ["ana", "lysisWe need to search.", "assistantfi", "nalA robot acts."],
+        ["<|begin_of_thought|>Hm.<|end_of_thought|>\n<|begin_of_solution|>", *ACTS, "<|end_of_solution|>"],
+        ["<analysis>Robots?</analysis>\n", *ACTS],
+        ["**<think>**Robots?**</think>**\n", *ACTS],
+        ["**<think>**Robots?**</think>*", "*\n", *ACTS],
+        ["<think>Robots?</think>\n", *ACTS],
+        ['<think type="deep">Robots?</think>', *ACTS],
+        ["<think>Robots?</thinking>\n", *ACTS],
+        ["<|channel>thought\nRobots?<channel|>", *ACTS],
+        ["\n" * 1001, "<think>Robots?</think>", *ACTS],
+        ["</think>\n\n", *ACTS],
         ["<|start|>assistant<|channel|>analysis<|message|>Hm.<|channel|>final<|mess", "age|>A robot acts."],
     ],
 )
@@ -207,6 +227,41 @@ async def test_thoughts_that_the_template_has_opened_are_seen_once_at_most(
     assert [item.text for item in (first[-1], second[-1]) if isinstance(item, ModelTurn)] == ["A robot acts."] * 2
 
 
+@pytest.mark.promise("any-model")
+@pytest.mark.parametrize("size", [1, 1_000])
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        "Robots? I know.[/THINK]",
+        "Robots? I know.◁/think▷",
+        "Robots? I know.</think> ",
+        "Robots? I know. </thinking> ",
+        "Robots: `<b>`, say\n**</think>**\n",
+        "Robots? I know <|end_of_thought|>\n",
+        f"{CALL_IN_WORDS}\nNo, I know.\n</think>\n",
+    ],
+)
+async def test_thoughts_end_however_they_are_marked(
+    model: OpenAIChat, server: ChatServer, thoughts: str, size: int
+) -> None:
+    """Where nothing has opened them, and calls that were thought of are not made; from then on nobody sees any."""
+    text = f"{thoughts}A robot acts."
+    for _ in range(2):
+        server.say(*(text[at : at + size] for at in range(0, len(text), size)))
+    first, second = await ask(model), await ask(model)
+    assert (shown(first), shown(second), Restarted() in second) == ("A robot acts.", "A robot acts.", False)
+    assert [item.tool_calls for item in (first[-1], second[-1]) if isinstance(item, ModelTurn)] == [(), ()]
+
+
+@pytest.mark.parametrize("size", [1, 1_000])
+async def test_thoughts_behind_a_word_are_left_out(model: OpenAIChat, server: ChatServer, size: int) -> None:
+    """They begin on a line of their own."""
+    text = "Okay.\n<think>\nThey want [1].\n</think>\nA robot acts [1].<|im_end|>"
+    server.say(*(text[at : at + size] for at in range(0, len(text), size)))
+    items = await ask(model)
+    assert (shown(items), Restarted() in items) == ("Okay.\n\nA robot acts [1].", False)
+
+
 async def test_a_model_that_thinks_aloud_may_answer_without(model: OpenAIChat, server: ChatServer) -> None:
     """Its answer is shown at the end, and after a few of them as it comes."""
     server.say(*ALOUD)
@@ -233,14 +288,22 @@ async def test_a_call_after_thoughts_that_nothing_has_opened_is_one(model: OpenA
         "Close it with `</think>`, as always.",
         "```\n<b>x</b></think>\n```\nSo.",
         "It begins with <think> and ends with </think> there.",
+        "A robot acts [1]. The block ends with </think> and then the robot acts [1].",
+        "It ends with ``</think>`` or `[/THINK]`. Then it acts.",
+        "Some write this:\n\n```xml\n<think>\nHm.\n</think>\n```\n\nand `<|channel|>final<|message|>` too.",
+        "analysis of robots, thoughts on <|this|> and [/b] and ◁ are text.",
         "a < b and c > d, as in </b>",
     ],
 )
 async def test_an_answer_about_such_marks_is_an_answer(model: OpenAIChat, server: ChatServer, text: str) -> None:
-    """In code, or with both of them, they are what is spoken about."""
-    server.say(*(text[at : at + 3] for at in range(0, len(text), 3)))
-    items = await ask(model)
-    assert (shown(items), Restarted() in items) == (text, False)
+    """In code, within a sentence, or with both of them, they are what is spoken about, also where a model was heard."""
+    for is_heard in (False, True):
+        if is_heard:
+            server.say(*ALOUD)
+            await ask(model)
+        server.say(*(text[at : at + 3] for at in range(0, len(text), 3)))
+        items = await ask(model)
+        assert (shown(items), Restarted() in items, is_heard) == (text, False, is_heard)
 
 
 async def test_thoughts_that_are_cut_are_no_answer(model: OpenAIChat, server: ChatServer) -> None:
