@@ -28,6 +28,17 @@ class PartialCall:
     arguments: list[str]
     extra: Any
 
+    def repeats(self, piece: PartialCall) -> bool:
+        """Return whether the arguments of a piece are all that came until now, with more or less of them behind it.
+
+        Some services begin with an empty object, or send all of a call once more, or in each piece.
+        """
+        given = piece.arguments[0]
+        if not given.startswith("{") or (piece.id and self.id and piece.id != self.id):
+            return False
+        come = "".join(self.arguments).strip()
+        return piece.name in {"", self.name} and (come == "{}" or (len(come) > 1 and given.startswith(come)))
+
     def ends_before(self, piece: PartialCall) -> bool:
         """Return whether the piece begins another call, although index or id say that it belongs to this one.
 
@@ -71,13 +82,10 @@ class ToolCalls:
             self._size += len(arguments) + len(name) + 1
             if self._size > MOST_ARGUMENTS:
                 raise EndlessAnswer(ENDLESS)
-            newest = reversed(self._drafts)
-            if index is None:
-                last = self._drafts[-1] if self._drafts else None
-                draft = next((each for each in newest if not piece.id or each.id == piece.id), last)
-            else:
-                draft = next((each for each in newest if each.index == index), None)
-            if draft is None or draft.ends_before(piece):
+            draft = self._draft_of(piece)
+            if draft and draft.repeats(piece):
+                draft.arguments.clear()
+            elif draft is None or draft.ends_before(piece):
                 if len(self._drafts) == MOST_DRAFTS:  # each piece is looked for among them
                     raise EndlessAnswer(ENDLESS)
                 self._drafts.append(piece)
@@ -86,6 +94,14 @@ class ToolCalls:
             draft.name += name if name != draft.name else ""  # one that is repeated is the same
             draft.arguments += piece.arguments
             draft.extra = piece.extra or draft.extra
+
+    def _draft_of(self, piece: PartialCall) -> PartialCall | None:
+        """Return the call that a piece seems to belong to, by its index, by its id, or as the last one."""
+        newest = reversed(self._drafts)
+        if piece.index is not None:
+            return next((each for each in newest if each.index == piece.index), None)
+        last = self._drafts[-1] if self._drafts else None
+        return next((each for each in newest if not piece.id or each.id == piece.id), last)
 
     def finish(self, tools: Sequence[str]) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
         """Return the calls, each with an id of its own, and what the service wants back with them, by id."""

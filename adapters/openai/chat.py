@@ -115,7 +115,7 @@ class OpenAIChat:
                 if text:
                     yield TextDelta(text)
                 elif text is None:
-                    yield AGAIN
+                    yield Restarted(goes_on=True)
         rest, turn = reading.finish()
         if rest:
             yield TextDelta(rest)

@@ -22,7 +22,12 @@ NO_KEY = "none"  # endpoints without keys ignore it, and some want the header
 AGENT = "Footnote"
 READ_AHEAD = 64  # bytes
 CHAT = "/chat/completions"
-AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+RESPONSES = "/responses"  # which Azure's portal shows to be copied
+AZURE = tuple(
+    f".{service}.azure.{where}"
+    for service in ("openai", "cognitiveservices", "services.ai")
+    for where in ("com", "us", "cn")
+)
 CLASSIC = "/openai/deployments/"
 
 
@@ -63,7 +68,7 @@ class Endpoint:
         A login in it is left out: the key is sent in its place, and both cannot be.
         """
         parts = urlsplit(base_url or OFFICIAL)
-        path = parts.path.rstrip("/").removesuffix(CHAT)
+        path = parts.path.rstrip("/").removesuffix(CHAT).removesuffix(RESPONSES)
         query = dict(parse_qsl(parts.query))
         if (parts.hostname or "").endswith(AZURE) and not path:
             path = "/openai" if "api-version" in query else "/openai/v1"

@@ -11,7 +11,7 @@ from typing import Any
 from adapters.openai.calls import is_object
 from adapters.openai.reading import Reading
 from adapters.openai.refusals import ServiceRefusal
-from core.answering.prompts import fenced
+from core.answering.prompts import fenced, without_search
 from core.model import ChatMessage, ModelTurn, Prompt, ToolSpec
 
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
@@ -168,6 +168,8 @@ class EndpointDialect:
             elif id_ is not None and (function := told.get(id_)):
                 found = f"{function['arguments']}\n{message['content']}"
                 yield {"role": "user", "content": fenced(f"results of {function['name']}", found)}
+            elif is_plain:
+                yield without_search(message)
             else:
                 yield message if id_ is None else {**message, "tool_call_id": ids.get(id_, id_)}
 

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from adapters.openai.calls import ToolCalls, fields_of, mended, words_of
 from adapters.openai.failures import failures
 from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, ToolSlip, Withheld
-from adapters.openai.thoughts import TextFilter
+from adapters.openai.thoughts import TextFilter, has_sign
 from core.model import ModelTurn, ToolCall, Usage
 
 LONGEST_EVENT = 1024 * 1024  # bytes
@@ -23,8 +23,12 @@ CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_e
 """Services' words, in lower case, for an answer that got too long."""
 WITHHELD = frozenset({"sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 """Those for one that may not be shown, besides all that speak of a filter."""
-BROKEN_OFF = frozenset({"error", "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled"})
+BROKEN_OFF = frozenset(
+    {"error", "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled", "timeout"}
+)
 """Those for one that the service could not go on with."""
+DOUBTFUL = frozenset({"other", "unknown"})
+"""Those for one of which nobody knows whether it is whole."""
 WORDS_OF_THOUGHTS = ("reasoning_content", "reasoning")
 MANY = 2_048  # bytes of events, from which on it is worth while to know their frame
 _PADDING = re.compile(rb',"obfuscation":"\w*"(?=\}(?:\n\n|\Z))')  # by which nobody can tell the length of a text
@@ -116,6 +120,7 @@ class Reading:
     finished: bool = False
     is_cut: bool = False
     is_withheld: bool = False
+    is_doubtful: bool = False
     ended: bool = False
     takes_back: bool = False
     is_heard: bool = False
@@ -226,6 +231,8 @@ class Reading:
         if (model := fields.get("model")) != self.model:
             self.model = words_of(model) or self.model
         choices = fields.get("choices")
+        if choices is None and (fields.get("object") == "error" or ("code" in fields and fields.get("message"))):
+            raise BrokenAnswer("an error instead of an answer", fields)
         return self._said(fields_of(choices[0])) if choices and isinstance(choices, list) else ""
 
     def _said(self, choice: dict[str, Any]) -> str:
@@ -238,6 +245,9 @@ class Reading:
         text = words_of(delta.get("content")) or words_of(delta.get("refusal"))
         if not text or len(delta) > 1:
             self._kept.add(delta)
+        if self.filter.is_open and not has_sign(text):
+            self.filter.said.append(text)
+            return text
         return self.filter.shown(text) if text else ""
 
     def _finish_for(self, reason: str) -> None:
@@ -248,6 +258,7 @@ class Reading:
             raise BrokenAnswer("an error instead of an end")
         self.finished = True
         self.is_cut = self.is_cut or reason in CUT
+        self.is_doubtful = reason in DOUBTFUL
         self.is_withheld = self.is_withheld or "filter" in reason or reason in WITHHELD
 
     def take_whole(self, answer: object) -> str:
@@ -255,7 +266,8 @@ class Reading:
         fields = fields_of(answer)
         choices = fields.get("choices")
         if not isinstance(choices, list) or not choices:
-            raise BrokenAnswer("JSON that is not an answer", answer if fields.get("error") else None)
+            is_told = fields.get("error") or fields.get("message")
+            raise BrokenAnswer("JSON that is not an answer", answer if is_told else None)
         choice = fields_of(choices[0])
         message = fields_of(choice.get("message"))
         choice = {**choice, "finish_reason": choice.get("finish_reason") or "stop", "delta": message}
@@ -281,7 +293,7 @@ class Reading:
         cached = fields_of(self.usage.get("prompt_tokens_details")).get("cached_tokens")
         prompt, completion, cached = (max(each, 0) if isinstance(each, int) else 0 for each in (*counted, cached))
         used = Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
-        return rest, ModelTurn(text, calls, used, self.model, self.is_cut or self.is_withheld)
+        return rest, ModelTurn(text, calls, used, self.model, self.is_cut or self.is_withheld or self.is_doubtful)
 
     def _held_back(self) -> tuple[str, tuple[ToolCall, ...]]:
         """Return text that was held back and is shown after all, and the calls; raises where none may be made."""

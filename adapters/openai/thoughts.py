@@ -38,6 +38,8 @@ _MARKS = (
 )
 _BEGUN = frozenset(mark[:size] for mark in _MARKS for size in range(1, len(mark)))
 _BEGUN_FIRST = frozenset(mark[:size] for mark in _FIRST for size in range(1, len(mark) + 1))
+has_sign = re.compile(r"[<`\[{◁]").search
+"""Whether a text has anything of what marks begin with behind the first word; most have not."""
 _MAY_BEGIN = re.compile(r"<(?=[/|｜a-z]|\Z)|\[(?=[^\d\s]|\Z)|(?<!`)`{1,2}\Z|```|◁|\{", re.IGNORECASE)
 _TAG = re.compile(rf"(?:\*\*)?<{_OF_TAGS}(?:\s[^<>\n]{{0,60}})?>|\[think\]|◁think▷", re.IGNORECASE)
 _BEGUN_TAG = re.compile(rf"<{_OF_TAGS}\s[^<>\n]{{0,60}}\Z", re.IGNORECASE)
@@ -115,7 +117,7 @@ class TextFilter:
     takes_back: bool = False
     has_thought: bool = False
     has_thought_aloud: bool = False
-    _is_open: bool = False  # whether nothing is held back or looked for, so that most text passes at once
+    is_open: bool = False  # whether nothing is held back or looked for, so that text without any sign has passed
     _has_begun: bool = False  # whether there was a word
     _held: str = ""
     _closing: re.Pattern[str] | None = None
@@ -129,12 +131,12 @@ class TextFilter:
 
     def shown(self, text: str) -> str:
         """Return what may be shown of the next piece, or of all, where what was said before is taken back."""
-        if self._is_open and not _MAY_BEGIN.search(text):
+        if self.is_open and not _MAY_BEGIN.search(text):
             self.said.append(text)
             return text
         self._start = len(self.said)
         self._sift(text)
-        self._is_open = self._has_begun and not (self._held or self._closing or self._is_call or self.is_heard)
+        self.is_open = self._has_begun and not (self._held or self._closing or self._is_call or self.is_heard)
         return "" if self.is_heard else "".join(self.said[self._start :])
 
     def finish(self, *, is_cut: bool = False) -> tuple[str, tuple[ToolCall, ...]]:

@@ -193,7 +193,8 @@ class TokenMeter:
         if isinstance(change, Handover):
             self.prices = change.prices
             return
-        self.count(prompt, ModelTurn(text))
+        if not change.goes_on:
+            self.count(prompt, ModelTurn(text))
         self.restarts_left -= 1
         if self.restarts_left < 0:
             raise ModelUnavailable(BREAKS_OFF)

@@ -307,7 +307,9 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """All text so far is taken back."""
+    """All text so far is taken back; the same turn *goes on* where it is not asked for, and paid for, once more."""
+
+    goes_on: bool = field(default=False, compare=False, repr=False)
 
 
 Progress: TypeAlias = Waiting | Searching | SearchFailed | Drafted | Restarted | Answer

@@ -53,6 +53,13 @@ async def test_a_classic_address_with_a_wrong_key_is_told(server: ChatServer) ->
             "https://x.openai.azure.com/openai/deployments/my%20gpt",
             {"api-version": "2024-10-21"},
         ),
+        (
+            "https://x.openai.azure.com/openai/responses?api-version=2025-04-01-preview",
+            "https://x.openai.azure.com/openai/deployments/my%20gpt",
+            {"api-version": "2025-04-01-preview"},
+        ),
+        ("https://x.openai.azure.com/openai/v1/responses", "https://x.openai.azure.com/openai/v1", {}),
+        ("https://x.openai.azure.us", "https://x.openai.azure.us/openai/v1", {}),
         ("https://x.services.ai.azure.com/openai/v1/", "https://x.services.ai.azure.com/openai/v1", {}),
         ("https://me:pass@gateway.example/v1", "https://gateway.example/v1", {}),
         ("https://gateway.example/v1/chat/completions?team=a", "https://gateway.example/v1", {"team": "a"}),

@@ -69,6 +69,20 @@ N = "search_documents"
             TWO,
             id="two by their ids",
         ),
+        pytest.param(
+            [[piece("{}", name=N, index=0, id="a")], [piece(A[:5], index=0)], [piece(A[5:], index=0)]],
+            ONE,
+            id="an empty object first",
+        ),
+        pytest.param(
+            [[piece({}, name=N, index=0, id="a")], [piece(A, name=N, index=0, id="a")]], ONE, id="the same, named again"
+        ),
+        pytest.param(
+            [[piece(A[:5], name=N, index=0, id="a")], [piece(A[5:], index=0)], [piece(A, name=N, index=0, id="a")]],
+            ONE,
+            id="all once more",
+        ),
+        pytest.param([[piece(A[:5], name=N, index=0)], [piece(A, name=N, index=0)]], ONE, id="all so far each time"),
         pytest.param([[piece(name="fly", index=0, id="a")]], [("fly", "{}")], id="no arguments"),
         pytest.param([[piece(A, index=0, id="functions.search_documents:0")]], ONE, id="named by its id only"),
     ],

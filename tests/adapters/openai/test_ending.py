@@ -13,9 +13,10 @@ from adapters.openai.calls import MOST_ARGUMENTS, MOST_DRAFTS
 from adapters.openai.reading import LONGEST_EVENT, Reading
 from core.answering.agent import Agent
 from core.errors import ModelUnavailable
+from core.events import Event, ServiceSaid
 from core.messages import CUT
 from core.model import ModelTurn, TextDelta
-from tests.adapters.openai.asking import QUICK, ask, turn_of
+from tests.adapters.openai.asking import QUICK, ask, model_of, shown, turn_of
 from tests.builders import hit, question
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Forever, Stall, chunk
@@ -157,7 +158,7 @@ async def test_an_answer_that_is_held_back_is_no_whole_one(model: OpenAIChat, se
     assert (len(server.received), caught.value.is_final) == (2, True)
 
 
-@pytest.mark.parametrize("reason", ["insufficient_system_resource", "network_error", "abort"])
+@pytest.mark.parametrize("reason", ["insufficient_system_resource", "network_error", "abort", "timeout"])
 async def test_an_answer_that_its_service_gave_up_is_asked_for_again(
     model: OpenAIChat, server: ChatServer, reason: str
 ) -> None:
@@ -185,6 +186,55 @@ async def test_the_end_of_a_stream_is_the_end_of_an_answer(model: OpenAIChat, se
     turns = [await turn_of(model) for _ in range(2)]
     assert ([turn.text for turn in turns], len(turns[1].tool_calls)) == (["A robot acts.", ""], 1)
     assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("finish", [None, ""])
+async def test_a_whole_answer_needs_no_reason_to_end(model: OpenAIChat, server: ChatServer, finish: str | None) -> None:
+    """It is there."""
+    whole = {"choices": [{"message": {"content": "A robot acts."}, "finish_reason": finish}]}
+    server.faults.append(Reply(200, whole))
+    assert ((await turn_of(model)).text, len(server.received)) == ("A robot acts.", 1)
+
+
+async def test_the_end_of_a_stream_is_that_of_what_was_held_back(model: OpenAIChat, server: ChatServer) -> None:
+    """A call in words, and the answer of a model that was heard thinking before."""
+    server.stream(chunk({"content": '{"name": "search_documents", "arguments": {"query": "arms"}}'}), DONE)
+    assert [call.arguments for call in (await turn_of(model)).tool_calls] == ['{"query": "arms"}']
+    server.say("I know.\n</think>\nYes.")
+    await turn_of(model)
+    server.stream(chunk({"content": "A robot acts."}), DONE)
+    assert ((await turn_of(model)).text, len(server.received)) == ("A robot acts.", 3)
+
+
+@pytest.mark.parametrize("reason", ["OTHER", "unknown"])
+async def test_an_answer_of_which_nobody_knows_whether_it_is_whole_is_told_as_cut(
+    model: OpenAIChat, server: ChatServer, reason: str
+) -> None:
+    """What is there stands; with nothing written, it is asked for again."""
+    server.say("", finish=reason)
+    server.say("A robot", finish=reason)
+    turn = await turn_of(model)
+    assert (turn.text, turn.is_cut, len(server.received)) == ("A robot", True, 2)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"object": "error", "message": "The engine is overloaded.", "type": "InternalServerError", "code": 500},
+        {"code": 50505, "message": "The engine is overloaded.", "data": None},
+    ],
+)
+async def test_an_error_in_the_middle_is_no_end(server: ChatServer, said: dict[str, object]) -> None:
+    """Also in the shape that has nothing around it, and with an end right behind it; the operator is told."""
+    error = f"event: error\ndata: {json.dumps(said)}\n\n".encode()
+    server.stream(chunk({"content": "A robot"}), error, DONE)
+    server.say("A robot acts.")
+    events = list[Event]()
+    model = model_of(server, observer=events.append)
+    items = await ask(model)
+    await model.aclose()
+    assert (shown(items), len(server.received)) == ("A robot acts.", 2)
+    assert ["overloaded" in event.detail for event in events if isinstance(event, ServiceSaid)] == [True]
 
 
 @pytest.mark.parametrize("steps", [(), (chunk({"content": " "}),), (chunk({"reasoning_content": "Hm."}),)])

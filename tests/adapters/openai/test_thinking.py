@@ -9,7 +9,7 @@ import pytest
 
 from adapters.openai import OpenAIChat
 from core.answering.agent import Agent
-from core.model import ModelTurn, Prompt, Restarted, Status, TextDelta
+from core.model import Answer, Cost, ModelTurn, Prompt, Restarted, Status, TextDelta
 from tests.adapters.openai.asking import ASKED, ask, calls_of, model_of, shown, turn_of
 from tests.builders import hit, question
 from tests.fakes.shelf import Shelf
@@ -71,6 +71,28 @@ async def test_thoughts_go_back_with_the_calls_that_they_led_to(
     assert (turn.text, answer.text, len(server.received)) == ("", "Robots act.", 2)
     told = server.received[-1].body["messages"][2]
     assert {name: each for name, each in told.items() if name.startswith("reasoning")} == sent
+
+
+async def test_thoughts_that_come_with_text_go_back_too(model: OpenAIChat, server: ChatServer) -> None:
+    """In the same event, or in a whole answer."""
+    server.rules.append(deepseek)
+    thinking(server, {"reasoning_content": "Hm.", "content": "Let me look."})
+    turn = await turn_of(model)
+    server.say("Robots act.")
+    await turn_of(model, after(turn))
+    assert (turn.text, server.received[-1].body["messages"][2]["reasoning_content"]) == ("Let me look.", "Hm.")
+    assert len(server.received) == 2
+
+
+async def test_thoughts_that_are_taken_back_are_paid_once(model: OpenAIChat, server: ChatServer) -> None:
+    """The prompt was sent once."""
+    server.say(*ALOUD[:-1], "\n\nA robot acts [1].")
+    spent = list[Cost]()
+    agent = Agent(model, Shelf(hit(text="A robot acts.")), clock=time.monotonic)
+    *_, answer = [item async for item in agent.run(question(), spent=spent.append)]
+    assert isinstance(answer, Answer)
+    assert (answer.status, len(server.received), len(spent)) == (Status.ANSWERED, 1, 1)
+    assert spent[0].tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
 
 
 async def test_thoughts_that_are_not_known_cost_no_answer(model: OpenAIChat, server: ChatServer) -> None:

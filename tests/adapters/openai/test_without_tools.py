@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -9,11 +11,14 @@ from typing import Any
 import pytest
 
 from adapters.openai import OpenAIChat
+from core.answering.agent import Agent
 from core.errors import ModelUnavailable
 from core.events import Event, Retried
-from core.model import ModelTurn, Prompt, TextDelta
+from core.model import ModelTurn, Prompt, Status, TextDelta
 from tests.adapters.openai.asking import ASKED, SEARCH, ask, calls_of, shown, turn_of
 from tests.adapters.openai.test_dialects import with_call
+from tests.builders import hit, question
+from tests.fakes.shelf import Shelf
 from tests.servers.openai import DONE, ChatServer, chunk
 from tests.servers.openai_shapes import WITHOUT_TOOLS, Rule, bedrock, gemma, mistral, without_choice
 from tests.servers.service import Reply
@@ -50,6 +55,16 @@ async def test_a_model_without_tools_is_given_none(
     assert (["tools" in one.body for one in server.received], events) == ([True, False, False, False], [])
     *_, last = server.received[-1].body["messages"]
     assert (last["role"], '<data kind="results of search_documents">' in last["content"]) == ("user", True)
+
+
+async def test_a_model_without_tools_is_told_of_none(model: OpenAIChat, server: ChatServer) -> None:
+    """It would write its call as text, of a tool that it knows from its instructions alone."""
+    server.rules.append(WITHOUT_TOOLS["Ollama"])
+    server.say("A robot acts [1].")
+    answer = await Agent(model, Shelf(hit(text="A robot acts.")), clock=time.monotonic).answer(question())
+    told = [json.dumps(one.body) for one in server.received]
+    assert (answer.status, ["search_documents" in each for each in told]) == (Status.ANSWERED, [True, False])
+    assert "Never answer from memory" in told[1]
 
 
 @pytest.mark.parametrize(
