@@ -161,6 +161,7 @@ _PAIR = re.compile(
 )
 _TO_PAIRS = re.compile(r'["\s>]*(?=<(?:parameter|arg_key))')
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+MOST_WRAPPERS = 8  # in front of one call
 HEAD = 4_000  # characters in which a call names its tool
 
 
@@ -171,7 +172,7 @@ def begins_call(text: str, tools: Sequence[str], *, is_line: bool = True) -> boo
     begins a line is a call.
     """
     rest, is_strong, is_marked = text[:HEAD].lstrip(), False, is_line
-    while rest:
+    for _ in range(MOST_WRAPPERS):
         begun = rest[:40].lower()
         if begun in _BEGUN:
             return None

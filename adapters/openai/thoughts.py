@@ -40,7 +40,8 @@ _BEGUN = frozenset(mark[:size] for mark in _MARKS for size in range(1, len(mark)
 _BEGUN_FIRST = frozenset(mark[:size] for mark in _FIRST for size in range(1, len(mark) + 1))
 has_sign = re.compile(r"[<`\[{◁]").search
 """Whether a text has anything of what marks begin with behind the first word; most have not."""
-_MAY_BEGIN = re.compile(r"<(?=[/|｜a-z]|\Z)|\[(?=[^\d\s]|\Z)|(?<!`)`{1,2}\Z|```|◁|\{", re.IGNORECASE)
+_HEADS = frozenset(mark[:3] for mark in _MARKS)
+_MAY_BEGIN = re.compile(r"<(?=/?(?:[a-z]|\Z)|[|｜])|\[(?=[^\d\s]|\Z)|\{|(?<!`)`{1,2}\Z|```|◁", re.IGNORECASE)
 _TAG = re.compile(rf"(?:\*\*)?<{_OF_TAGS}(?:\s[^<>\n]{{0,60}})?>|\[think\]|◁think▷", re.IGNORECASE)
 _BEGUN_TAG = re.compile(rf"<{_OF_TAGS}\s[^<>\n]{{0,60}}\Z", re.IGNORECASE)
 _ENDING = re.compile(rf"</{_OF_TAGS}>|\[/think\]|◁/think▷|<\|end_of_thought\|>", re.IGNORECASE)
@@ -54,6 +55,7 @@ _BEGINNINGS = (  # in front of thoughts, with what ends them
 )
 _BLANK = re.compile(r"\s*+")
 _BOLD = re.compile(r"\*\*(?=\s|\Z)")  # what is left behind a mark that was bold
+_BRACKET = re.compile(r"\{|\[[^/t]", re.IGNORECASE)  # which is a call where it begins a line, and no other mark
 _RUN = re.compile(r"`+|.", re.DOTALL)
 _CODE = re.compile(r"\n|`+")
 
@@ -168,21 +170,31 @@ class TextFilter:
             elif self._closing:
                 at = self._behind_thoughts(held, at, self._closing)
             else:
-                start = self._next(held, at)
-                if self._has_begun and start > at:
-                    self.said.append(held[at:start])
-                blanks = "" if self._has_begun or self.has_thought else held[at:start][-MOST_BLANK:]
-                behind = self._behind_mark(held, start, blanks, is_last=is_last) if start < len(held) else None
-                if behind is None:
-                    self._held = blanks + held[start:]
-                    return
-                at = behind
+                at = self._behind_text(held, at, is_last=is_last)
+
+    def _behind_text(self, held: str, at: int, *, is_last: bool) -> int:
+        """Let a text through until there may be a mark, and return where to go on behind that."""
+        start = self._next(held, at)
+        if self._has_begun and start > at:
+            self.said.append(held[at:start])
+        blanks = "" if self._has_begun or self.has_thought else held[at:start][-MOST_BLANK:]
+        behind = None
+        if start < len(held):
+            is_inline = self._has_begun and _BRACKET.match(held, start) and not self._where().begins_line
+            if is_inline:
+                return self._let_through(held, start, blanks)
+            behind = self._behind_mark(held, start, blanks, is_last=is_last)
+        if behind is None:
+            self._held = blanks + held[start:]
+        return len(held) if behind is None else behind
 
     def _next(self, held: str, at: int) -> int:
         """Return where the next mark may be: at the first word, or at what looks like one."""
         if not self._has_begun:
             return _BLANK.match(held, at).end()  # pyright: ignore[reportOptionalMemberAccess] - it matches nothing too
-        found = _MAY_BEGIN.search(held, at)
+        while (found := _MAY_BEGIN.search(held, at)) and found[0] == "<":
+            if (at := found.start() + 1) + 2 > len(held) or held[at - 1 : at + 2].lower() in _HEADS:
+                break
         return found.start() if found else len(held)
 
     def _behind_mark(self, held: str, start: int, blanks: str, *, is_last: bool) -> int | None:
@@ -204,6 +216,10 @@ class TextFilter:
         if self._is_harmony(rest, begun) and not self._where().in_code:
             self._closing, self.has_thought = FINAL, True
             return start
+        return self._let_through(held, start, blanks)
+
+    def _let_through(self, held: str, start: int, blanks: str) -> int:
+        """Take what is no mark for text, and return where that ends."""
         behind = _RUN.match(held, start).end()  # pyright: ignore[reportOptionalMemberAccess] - there is a character
         self.said.append(blanks + held[start:behind])
         self._has_begun = True
