@@ -142,9 +142,7 @@ class Connection:
         """Send a request; the limit is for all of a refusal too, which is read before it is raised."""
         client = await self._connected()
         async with asyncio.timeout(self._limits.connect + self._limits.first):
-            self._chat = (
-                self._chat or client.build_request("POST", CHAT).url
-            )  # read once, which takes its time
+            self._chat = self._chat or client.build_request("POST", CHAT).url  # read once, which takes its time
             response = await client.send(client.build_request("POST", self._chat, content=to_json(body)), stream=True)
             if not response.is_success:
                 await response.aread()

@@ -61,7 +61,7 @@ _CODE = re.compile(r"\n|`+")
 
 
 @dataclass(slots=True)
-class Place:
+class TextPosition:
     """Where an answer has come to: within code or not, and what stands on its line."""
 
     line: str = ""
@@ -128,7 +128,7 @@ class TextFilter:
     _is_spoken_of: bool = False
     _size: int = 0
     _start: int = 0  # of what is new in `said`
-    _place: Place = field(default_factory=Place)
+    _place: TextPosition = field(default_factory=TextPosition)
     _placed: int = 0
 
     def shown(self, text: str) -> str:
@@ -263,7 +263,7 @@ class TextFilter:
         self.is_heard, self._has_begun, self.has_thought = False, False, True
         self.said.clear()
         self._aside, self._is_call, self._is_spoken_of = [], False, False
-        self._place, self._placed, self._start = Place(), 0, 0
+        self._place, self._placed, self._start = TextPosition(), 0, 0
 
     def _behind_thoughts(self, held: str, at: int, closing: re.Pattern[str]) -> int:
         """Return where thoughts end; channels are kept, as there may be a call in them."""
@@ -289,7 +289,7 @@ class TextFilter:
         self._held = held[kept:]
         return len(held)
 
-    def _where(self) -> Place:
+    def _where(self) -> TextPosition:
         """Return the place behind all that was said, each piece of which is looked at once."""
         for text in self.said[self._placed :]:
             self._place.move(text)
