@@ -271,7 +271,8 @@ class CircuitBreaker:
 
     After a while one call goes first, and as long as it is under way the others are still skipped; once it has worked,
     all are made again. A call that somebody broke off after so many seconds of *patience* has failed too: whoever waits
-    gives up before a call does. The *observer* hears when the service is skipped and when it is back, each once.
+    gives up before a call does; unless the service was seen to work meanwhile. The *observer* hears when it is skipped
+    and when it is back, each once.
     """
 
     service: Service
@@ -281,6 +282,7 @@ class CircuitBreaker:
     _gate: Gate = field(init=False)
     _reason: str = field(default="", init=False)
     _failed: int = field(default=0, init=False)
+    _worked: int = field(default=0, init=False)
     _since: float = field(default=0.0, init=False)
     _is_probed: bool = field(default=False, init=False)
 
@@ -296,7 +298,7 @@ class CircuitBreaker:
         is_probe = self._gate.is_shut
         if is_probe:
             self._probe()
-        began = self.clock()
+        began, worked = self.clock(), self._worked
         try:
             yield self._works
         except Exception as error:
@@ -304,7 +306,7 @@ class CircuitBreaker:
             self._fails(failure.reason, is_probe=is_probe) if failure else self._works()
             raise
         except BaseException:
-            if self.clock() - began >= self.patience:
+            if self._worked == worked and self.clock() - began >= self.patience:
                 self._fails(NO_ANSWER, is_probe=is_probe)
             raise
         else:
@@ -324,7 +326,7 @@ class CircuitBreaker:
         self._is_probed = True
 
     def _works(self) -> None:
-        self._failed = 0
+        self._failed, self._worked = 0, self._worked + 1
         self._gate.open(is_certain=True)
 
     def _fails(self, reason: str, *, is_probe: bool) -> None:

@@ -18,6 +18,7 @@ class Asking:
     prompt: Prompt
     tools: Sequence[ToolSpec]
     may_call: bool = True
+    begun: float = 0.0
     slips: int = 0
     was_shown: bool = False
     left_out: tuple[str, ...] = ()

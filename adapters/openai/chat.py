@@ -24,6 +24,7 @@ from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 LIMITS = OpenAILimits()
 PROBING = 30.0  # seconds that a question waits for others that go first, once a pause is over
 USUAL_TOKENS = 8_192  # that a model writes at once where nobody has said how many it may
+GIVEN_UP = 0.5  # of its patience: a model that has said nothing by the time that somebody leaves has failed
 AGAIN = Restarted()
 
 
@@ -50,7 +51,8 @@ class OpenAIChat:
         self._api_key = api_key
         self._observer = observer
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
-        self._breaker = CircuitBreaker("chat model", observer, clock=retries.clock)
+        self._patience = limits.patience
+        self._breaker = CircuitBreaker("chat model", observer, GIVEN_UP * limits.patience, clock=retries.clock)
         self._gate = Gate(clock=retries.clock)
 
     @property
@@ -67,7 +69,8 @@ class OpenAIChat:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Yield text as it comes, then the turn; closing the generator closes the connection."""
-        asking, retrying, pacer = Asking(prompt, tools, may_call), Retrying(self._retries), self.connection.pacer
+        asking = Asking(prompt, tools, may_call, begun=self._retries.clock())
+        retrying, pacer = Retrying(self._retries), self.connection.pacer
         while True:
             shown = False
             pacer.count(1)
@@ -97,7 +100,8 @@ class OpenAIChat:
         self._tell(asking, trouble)
         if not shown and self.learns(asking, trouble):
             return 0.0
-        wait = retrying.wait_after(trouble)
+        is_late = not asking.was_shown and self._retries.clock() - asking.begun >= self._patience
+        wait = None if is_late else retrying.wait_after(trouble)
         if wait is None:
             raise await self.unavailable(asking, trouble) from self.cause(asking, trouble)
         return wait

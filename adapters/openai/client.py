@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -36,7 +37,8 @@ class OpenAILimits:
     """How many tokens to ask for, how many the model reads, and seconds to wait.
 
     They are those for a connection, for the *first* piece of an answer, for which a model that has to be loaded needs
-    minutes, between two pieces, and for the *whole*; comments that keep a line open are pieces too.
+    minutes, between two pieces, and for the *whole*; comments that keep a line open are pieces too. After so many
+    seconds of *patience* an answer has to have begun, whatever keeps the line open and however often it is asked for.
 
     Between two pieces it rests for an *interval* for each answer that is written at the time, so that what comes
     meanwhile is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are
@@ -49,6 +51,7 @@ class OpenAILimits:
     first: float = 300.0
     read: float = 120.0
     whole: float = 900.0
+    patience: float = inf
     interval: float = 0.0
     longest_interval: float = 0.7
 

@@ -141,7 +141,7 @@ class Connection:
     async def _open(self, body: dict[str, Any]) -> Response:
         """Send a request; the limit is for all of a refusal too, which is read before it is raised."""
         client = await self._connected()
-        async with asyncio.timeout(self._limits.connect + self._limits.first):
+        async with asyncio.timeout(min(self._limits.connect + self._limits.first, self._limits.patience)):
             self._chat = self._chat or client.build_request("POST", CHAT).url  # read once, which takes its time
             response = await client.send(client.build_request("POST", self._chat, content=to_json(body)), stream=True)
             if not response.is_success:

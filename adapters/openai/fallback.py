@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from core.errors import ModelUnavailable, PromptTooLong
+from adapters.retry import SKIPPED, Gate
+from core.errors import ModelUnavailable, PromptTooLong, ShutOut
 from core.events import FellBack, Observer, unobserved
 from core.model import Handover, ModelTurn, Prices, Prompt, Restarted, TextDelta, ToolSpec
 from core.ports import ChatModel
@@ -15,18 +17,25 @@ class FallbackChat:
     """Asks the *second* model where the *first* is away, has too much to do, or is gone.
 
     What another model would refuse too, such as a prompt that is too long, is the first one's to refuse. The first is
-    asked again with each turn: it keeps by itself from asking a service that failed again and again. Whoever counts is
-    told when the second writes, if it has *prices*.
+    asked again with each turn, unless it has just broken off an answer: it keeps by itself from asking a service that
+    failed again and again. Whoever counts is told when the second writes, and its *prices*.
     """
 
     def __init__(
-        self, first: ChatModel, second: ChatModel, observer: Observer = unobserved, prices: Prices | None = None
+        self,
+        first: ChatModel,
+        second: ChatModel,
+        observer: Observer = unobserved,
+        prices: Prices | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._first = first
         self._second = second
         self._observer = observer
         self._prices = prices
-        self._is_away = False  # whether the second one wrote the last turn
+        self.is_away = False  # whether the second one wrote the last turn
+        self._rest = Gate(policy=SKIPPED, clock=clock)  # after an answer that the first broke off
 
     only_quotes = False
 
@@ -43,31 +52,33 @@ class FallbackChat:
     @property
     def context_tokens(self) -> int | None:
         """What the one reads that is likely to be asked next."""
-        return (self._second if self._is_away else self._first).context_tokens
+        return (self._second if self.is_away else self._first).context_tokens
 
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Yield what the first model says, or take it back and yield what the second says."""
-        shown = was_shown = False
+        was_shown = False
         try:
+            self._rest.check()
             async with aclosing(self._first.stream(prompt, tools=tools, may_call=may_call)) as pieces:
                 async for piece in pieces:
-                    self._is_away, was_shown = False, True
-                    shown = not isinstance(piece, Restarted)
+                    self.is_away, was_shown = False, True
                     yield piece
+        except ShutOut as resting:
+            why = resting.reason
         except ModelUnavailable as error:
             if error.is_final:
                 raise
-            trouble = error
+            why = str(error)
+            if was_shown:
+                self._rest.shut(why)
         else:
+            self._rest.open()
             return
-        self._is_away = True
-        self._observer(FellBack("chat model", str(trouble)))
-        if shown:
-            yield Restarted()
-        if self._prices is not None:
-            yield Handover(self._prices)
+        self.is_away = True
+        self._observer(FellBack("chat model", why))
+        yield Handover(self._prices)
         async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
             async for piece in _told_late(pieces) if was_shown else pieces:
                 yield piece

@@ -28,6 +28,7 @@ class Watch:
         self._limits = limits
         self._limit = limits.first
         self._begun = self.heard = time.monotonic() if begun is None else begun
+        self._until = self._begun + min(limits.whole, limits.patience)
         self._size = 0
         self._reader: asyncio.Task[Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -68,8 +69,9 @@ class Watch:
             raise EndlessAnswer(ENDLESS)
         if is_life:
             self.heard = now
-        if is_news and self._limit != self._limits.read:  # from now on, it is looked more often or less
-            self._limit = self._limits.read
+        later = self._limits.read, self._begun + self._limits.whole
+        if is_news and (self._limit, self._until) != later:  # from now on, it is looked more often or less
+            self._limit, self._until = later
             self._look()
 
     def _trouble(self) -> Exception:
@@ -80,7 +82,7 @@ class Watch:
         if self._timer is not None:
             self._timer.cancel()
         now = time.monotonic()
-        left = min(self.heard + self._limit, self._begun + self._limits.whole) - now
+        left = min(self.heard + self._limit, self._until) - now
         if left <= 0 and self._reader is not None:
             self._is_late = True
             self._reader.cancel()

@@ -111,6 +111,7 @@ async def assemble(
                 excerpt_characters=settings.excerpt_characters,
                 history_tokens=settings.history_tokens,
                 longest=settings.answer_seconds,
+                handovers=int(settings.openai_fallback_model is not None),
             ),
             prices=settings.prices,
             dearest=settings.dearest_prices,

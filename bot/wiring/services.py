@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from adapters.beside import OwnerClient
-    from adapters.openai import OpenAIChat
+    from adapters.openai import FallbackChat, OpenAIChat
 
 
 class Advice(str):
@@ -53,8 +53,10 @@ class RetryTiming:
 
 
 DEFAULT_TIMING = RetryTiming()
+SHARE = 3  # of the time of a question is given to a first model to begin, so that a second one can still answer
 FIRST, SECOND, REVIEW = "chat model", "second chat model", "review model"
 PLACES = {FIRST: "OPENAI_BASE_URL", SECOND: "OPENAI_FALLBACK_BASE_URL", REVIEW: "OPENAI_REVIEW_BASE_URL"}
+IN_USE = "It answers at the moment, as the first one does not"
 UNREVIEWED = "none is configured; sentences are compared with their passages by words and numbers alone"
 
 
@@ -80,6 +82,8 @@ class Services:
         self._timing = timing
         self._stack = stack
         self._owner = owner
+        self._both: FallbackChat | None = None
+        self._away = set[str]()  # chat models that did not work when the doctor last looked
         self.checks: list[Check] = []
 
     def chat_model(self, embedder: Embedder) -> ChatModel:
@@ -101,7 +105,8 @@ class Services:
 
         url, key = settings.openai_fallback_url, settings.openai_fallback_key
         second = self._chat(SECOND, settings.openai_fallback_model, url, key)
-        return FallbackChat(first, second, self._observer, settings.fallback_prices)
+        self._both = FallbackChat(first, second, self._observer, settings.fallback_prices)
+        return self._both
 
     def reviewer(self) -> Reviewer | None:
         """Return what reviews answers, if anything does."""
@@ -122,14 +127,17 @@ class Services:
         from adapters.openai import Degraded, OpenAIChat, OpenAILimits
 
         settings = self._settings
+        has_second = name == FIRST and settings.openai_fallback_model is not None
+        patience = settings.answer_seconds / (SHARE if has_second else 1)
         if url is None:  # nobody else is given the first one's key
             url, key = settings.openai_url, key or settings.openai_key
         limits = OpenAILimits(
             tokens=settings.openai_max_tokens,
             context=settings.openai_context_tokens if name == FIRST else None,
             first=settings.openai_first_seconds,
-            read=settings.openai_seconds,
+            read=min(settings.openai_seconds, patience),
             whole=settings.openai_whole_seconds,
+            patience=patience,
             interval=self._timing.interval,
         )
         retries = replace(self._retries(SERVICE), sleep=sleep_held)  # whoever stood still meanwhile asks no model again
@@ -138,8 +146,13 @@ class Services:
         )
 
         async def look() -> str:
+            self._away.add(name)
             says = await chat.check(calls=name != REVIEW)
-            return Advice(says) if isinstance(says, Degraded) else says
+            self._away.remove(name)
+            unused = settings.unused_seconds if name == FIRST else []
+            is_used = name == SECOND and (FIRST in self._away or (self._both and self._both.is_away))
+            line = ". ".join([says, *unused, *([IN_USE] if is_used else [])])
+            return Advice(line) if unused or isinstance(says, Degraded) else line
 
         self._stack.push_async_callback(chat.aclose)
         self._check_model(name, look)

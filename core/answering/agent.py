@@ -140,7 +140,8 @@ class Agent:
         turns = rounds + 2 if has_search else 1
         found = question.top_k * self.limits.excerpt_bytes
         first = size_of(self.writer(question, conversation).write().messages) + TOOLS + found
-        before = [*range(turns), *[turns - 1] * MOST_RESTARTS]  # how many each reads, of which one has not searched
+        again = MOST_RESTARTS + self.limits.handovers
+        before = [*range(turns), *[turns - 1] * again]  # how many each reads, of which one has not searched
         size = len(before) * first + sum(min(each, rounds) for each in before) * MOST_CALLS * found
         prompts = size / self.bytes_per_token + sum(before) * written
         if self.model.context_tokens:

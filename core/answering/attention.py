@@ -74,7 +74,7 @@ class Attention:
 
     def most(self, question: Question, conversation: Conversation | None) -> Cost:
         """Return the most that judging may cost; tokens of a model that nobody counts are none."""
-        written, times = self.agent.model.most_tokens, 1 + MOST_RESTARTS
+        written, times = self.agent.model.most_tokens, 1 + MOST_RESTARTS + self.agent.limits.handovers
         prompt = ceil(size_of(_prompt(question, _before(conversation)).messages) / self.agent.bytes_per_token)
         usage = Usage(prompt_tokens=times * prompt, completion_tokens=times * written) if written else Usage()
         return cost_of(usage, self.agent.dearest or self.agent.prices, searches=1)

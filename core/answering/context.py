@@ -59,7 +59,8 @@ class Limits:
     """How far one answer may go; one of so many characters is some seven messages on Discord.
 
     The first of the *tool rounds* is the search that needs no model. After so many seconds of *silence* whoever reads
-    is told what is waited for. The *longest* is what a question takes in all, however often it is tried.
+    is told what is waited for. The *longest* is what a question takes in all, however often it is tried. So many
+    *handovers* of a broken turn are set aside for beside its restarts: one, where there is another model.
     """
 
     tool_rounds: int = 4
@@ -68,6 +69,7 @@ class Limits:
     history_tokens: int = 100_000
     silence: float = 15.0
     longest: float = 300.0
+    handovers: int = 0
 
     @property
     def excerpt_bytes(self) -> int:
@@ -167,6 +169,7 @@ class TokenMeter:
     usage: Usage = Usage()
     money: float = 0.0
     restarts_left: int = MOST_RESTARTS
+    is_handed_over: bool = False
     model: str = ""
     reports: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # bytes, and the tokens they were
 
@@ -186,16 +189,18 @@ class TokenMeter:
         self.observer(TokensUsed(self.question, self.model, usage))
 
     def change(self, change: Restarted | Handover, prompt: Prompt, text: str) -> None:
-        """Count what is taken back of a turn, or go on at the prices of another model.
+        """Count what is taken back of a turn, and go on at the prices of another model after a handover.
 
-        Raises `ModelUnavailable` where it was taken back too often.
+        Raises `ModelUnavailable` where it was taken back too often, for which the first handover does not count.
         """
+        is_handover = isinstance(change, Handover)
+        if text or not is_handover:
+            if is_handover or not change.goes_on:
+                self.count(prompt, ModelTurn(text))
+            self.restarts_left -= not is_handover or self.is_handed_over
+            self.is_handed_over = self.is_handed_over or is_handover
         if isinstance(change, Handover):
-            self.prices = change.prices
-            return
-        if not change.goes_on:
-            self.count(prompt, ModelTurn(text))
-        self.restarts_left -= 1
+            self.prices = change.prices or self.prices
         if self.restarts_left < 0:
             raise ModelUnavailable(BREAKS_OFF)
 

@@ -111,9 +111,9 @@ class ModelTurn:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """From here on another model writes the turn, whose *prices* are others."""
+    """What was written of the turn is taken back, and another model writes it, at its *prices* if they are others."""
 
-    prices: Prices
+    prices: Prices | None = None
 
 
 class Citation(Value):

@@ -180,9 +180,9 @@ class ChatModel(Protocol):
         """Yield text as it comes, then one `ModelTurn` with the whole text and any tool calls.
 
         Where it *may_call* nothing, the tools are still named, as some services want them with a history that has
-        calls, and the turn has none. `Restarted` takes back the text of a broken attempt, and behind a `Handover`
-        another model writes. Closing the generator early ends the work at once. Raises `ModelUnavailable`, and
-        `PromptTooLong` before anything was written.
+        calls, and the turn has none. `Restarted` takes back the text of a broken attempt, and so does a
+        `Handover`, behind which another model writes. Closing the generator early ends the work at once. Raises
+        `ModelUnavailable`, and `PromptTooLong` before anything was written.
         """
         ...
 

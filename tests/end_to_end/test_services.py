@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from adapters.unix import LEAST_URGENT
 from bot.cli import app
-from bot.wiring.services import UNREVIEWED
+from bot.wiring.services import IN_USE, UNREVIEWED
 from tests.fakes.chat import asked_of
 from tests.fixtures.commands import Ended, write_documents
 from tests.servers.service import Received, Reply
@@ -214,6 +214,15 @@ async def test_what_a_service_says_reaches_the_operator_alone(shop: Shop) -> Non
     assert f"It said: status 400, odd, odd_7: {words}" in next(line for line in lines(doctor) if "chat model" in line)
 
 
+async def test_times_that_no_question_has_are_told_by_the_doctor(shop: Shop) -> None:
+    """What a chat model is given ends with the question; what nobody has set contradicts nothing."""
+    doctor = await shop("doctor", OPENAI_WHOLE_SECONDS="900", OPENAI_SECONDS="60", FOOTNOTE_ANSWER_SECONDS="200")
+
+    line = next(line for line in lines(doctor) if "chat model  " in line)
+    assert line.startswith("??")
+    assert line.endswith("OPENAI_WHOLE_SECONDS=900 is more than a question in a chat has: FOOTNOTE_ANSWER_SECONDS=200")
+
+
 @pytest.mark.promise("second-model")
 async def test_a_second_model_answers_while_the_first_is_away(shop: Shop) -> None:
     """The answer has its name, the log says why, and the doctor looks at both."""
@@ -230,7 +239,8 @@ async def test_a_second_model_answers_while_the_first_is_away(shop: Shop) -> Non
     logged = [line for line in map(json.loads, shop.log.splitlines()) if line["event"] == "fell_back"]
     assert (json.loads(asked.out)["status"], asked.code, bool(logged)) == ("answered", 0, True)
     assert logged[0]["reason"].startswith("The chat model's service cannot be reached.")
-    assert [line[:4] for line in lines(doctor) if "chat model  " in line] == ["!!  ", "ok  "]
+    looked = [line for line in lines(doctor) if "chat model  " in line]
+    assert ([line[:4] for line in looked], looked[1].endswith(IN_USE)) == (["!!  ", "ok  "], True)
     assert (half.code != 0, "Set OPENAI_FALLBACK_MODEL too" in half.err) == (True, True)
 
 

@@ -74,13 +74,14 @@ class Service(ABC):
 
     Faults wait in a line: each request takes the next one; where that is None, or none is left, the service answers as
     it should.
-    `broken` is the fault of every request, as long as it is set.
+    `broken` is the fault of every request, as long as it is set. Each is answered after the seconds of a *delay*.
     """
 
     def __init__(self) -> None:
         self.received: list[Received] = []
         self.faults: deque[Fault | None] = deque()
         self.broken: Fault | None = None
+        self.delay = 0.0
         self.hung_up = asyncio.Event()
         self._listener = Listener(self._handle)
 
@@ -122,6 +123,8 @@ class Service(ABC):
         received = await _read(request)
         self.received.append(received)
         fault = self.faults.popleft() if self.faults else self.broken
+        if self.delay:
+            await asyncio.sleep(self.delay)
         match fault:
             case None:
                 return await self.answer(request, received)

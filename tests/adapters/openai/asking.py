@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from adapters.openai import OpenAIChat, OpenAILimits
 from adapters.retry import RetryPolicy, doubling
 from core.events import Observer, unobserved
-from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
+from core.model import Handover, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from tests.servers.openai import KEY, MODEL, ChatServer
 
 QUICK = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
@@ -20,7 +20,7 @@ SEARCH = ToolSpec(
 )
 ASKED = Prompt(({"role": "system", "content": "Cite."}, {"role": "user", "content": "What is a robot?"}))
 
-Item = TextDelta | Restarted | ModelTurn
+Item = TextDelta | Restarted | Handover | ModelTurn
 
 
 def model_of(
@@ -62,7 +62,7 @@ def shown(items: Sequence[Item]) -> str:
         match item:
             case TextDelta(piece):
                 text += piece
-            case Restarted():
+            case Restarted() | Handover():
                 text = ""
             case ModelTurn():
                 pass

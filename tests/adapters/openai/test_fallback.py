@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any, NamedTuple
 
 import pytest
 
-from adapters.openai import FallbackChat, OpenAIChat
+from adapters.openai import FallbackChat, OpenAIChat, OpenAILimits
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import Event, FellBack
-from core.model import ModelTurn, Restarted, TextDelta
+from core.model import Handover, ModelTurn, Restarted, TextDelta
 from tests.adapters.openai.asking import ASKED, PATIENT, QUICK, SEARCH, model_of, shown
-from tests.servers.openai import ERROR_EVENT, KEY, ChatServer, Cut
+from tests.servers.openai import ERROR_EVENT, KEY, ChatServer, Cut, Forever
 from tests.servers.openai_shapes import TOO_LONG
-from tests.servers.service import Fault, Reply, Reset
+from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 
 SECOND = "another-model"
 
@@ -25,6 +26,7 @@ class Pair(NamedTuple):
     first: ChatServer
     second: ChatServer
     model: FallbackChat
+    two: OpenAIChat
     events: list[Event]
 
     async def asked(self) -> list[Any]:
@@ -50,7 +52,7 @@ async def pair() -> AsyncGenerator[Pair]:
         events: list[Event] = []
         one = model_of(first, observer=events.append)
         two = OpenAIChat(SECOND, api_key=KEY, base_url=second.base_url, retries=QUICK, limits=PATIENT)
-        yield Pair(first, second, FallbackChat(one, two, events.append), events)
+        yield Pair(first, second, FallbackChat(one, two, events.append), two, events)
         await one.aclose()
         await two.aclose()
 
@@ -88,14 +90,39 @@ async def test_the_first_model_is_back_when_it_works(pair: Pair) -> None:
 
 
 async def test_nothing_is_shown_twice(pair: Pair) -> None:
-    """Half an answer of the first is taken back before the second begins."""
+    """Half an answer of the first is taken back before the second begins, which goes on for a while."""
     for _ in range(3):
         pair.first.say("Half an", then=Cut())
     pair.second.say("Second.")
     items = await pair.asked()
-    half = [TextDelta("Half an"), Restarted()] * 3
-    assert items[:-1] == [*half, TextDelta("Second.")]
+    half = TextDelta("Half an")
+    assert items[:-1] == [half, Restarted(), half, Restarted(), half, Handover(), TextDelta("Second.")]
     assert isinstance(items[-1], ModelTurn)
+    pair.second.say("Second again.")
+    assert (shown(await pair.asked()), len(pair.first.received)) == ("Second again.", 3)
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [Hang(), Trickle(), Reply(524, ERROR_EVENT), Forever(b": PROCESSING\n\n")],
+    ids=lambda each: type(each).__name__,
+)
+async def test_a_first_model_that_does_not_begin_leaves_time_for_the_second(
+    pair: Pair, silence: Fault | Forever
+) -> None:
+    """It says nothing, keeps the line open, or fails late; what takes longest is not tried again."""
+    first = model_of(pair.first, limits=OpenAILimits(first=30.0, read=30.0, patience=0.3), observer=pair.events.append)
+    if isinstance(silence, Forever):
+        pair.first.stream(silence)
+    else:
+        pair.first.broken = silence
+    pair.first.delay = 0.4 if isinstance(silence, Reply) else 0.0
+    pair.second.say("Second.")
+    both = FallbackChat(first, pair.two, pair.events.append)
+    async with asyncio.timeout(10):
+        items = [item async for item in both.stream(ASKED, tools=(SEARCH,))]
+    assert (shown(items), len(pair.first.received), len(pair.switches)) == ("Second.", 1, 1)
+    await first.aclose()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,29 @@ async def test_what_the_first_has_written_before_it_broke_off_costs_its_own_pric
 
     assert (await both.asked()).status is Status.ANSWERED
     assert both.rates == [1.0, 10.0]
+
+
+@pytest.mark.promise("second-model")
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_a_first_model_that_breaks_off_again_and_again_is_replaced(both: Both, times: int) -> None:
+    """As often as it is asked; to hand over is no further attempt, and the second goes on in the same answer."""
+    for _ in range(times):
+        both.first.say("Robots act [1]. Half an", then=Cut())
+    both.first.faults += [None] * times + [Reply(500)] * (3 - times)
+    both.second.call("search_documents", {"query": "arms"})
+    both.second.say("A robot acts [1].")
+
+    assert (await both.asked()).status is Status.ANSWERED
+    assert (len(both.first.received), len(both.second.received)) == (3, 2)
+    assert sum(each.tokens for each in both.spent) <= both.agent.most(question()).tokens
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_a_handover_is_set_aside_for_where_it_may_be_needed(both: Both) -> None:
+    """It is one more call of the last turn."""
+    less = both.agent.most(question()).tokens
+    both.agent.limits = replace(both.agent.limits, handovers=1)
+    assert both.agent.most(question()).tokens > less
 
 
 @pytest.mark.promise("bounded-asking")

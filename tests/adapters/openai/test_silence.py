@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
-from adapters.openai import OpenAILimits
+from adapters.openai import OpenAIChat, OpenAILimits
 from adapters.openai.failures import SLOW
+from adapters.retry import IN_A_ROW
 from core.errors import ModelUnavailable
-from core.events import Event, Retried, only
-from tests.adapters.openai.asking import ASKED, ask, model_of, shown, turn_of
-from tests.servers.openai import DONE, ChatServer, Forever, Stall, Step, chunk
+from core.events import Event, Retried, ServiceSkipped, only
+from tests.adapters.openai.asking import ASKED, QUICK, ask, model_of, shown, turn_of
+from tests.fakes.clock import Clock
+from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Forever, Stall, Step, chunk
 from tests.servers.service import Hang
 
 BRIEF = OpenAILimits(first=0.4, read=0.4)
@@ -82,3 +86,42 @@ async def test_a_slow_reader_is_no_silent_model(server: ChatServer) -> None:
         await asyncio.sleep(0.5)
     await model.aclose()
     assert len(server.received) == 1
+
+
+async def test_a_question_that_ends_while_nothing_was_said_is_a_failure(server: ChatServer) -> None:
+    """After some of them nobody waits any more; who leaves early, or has heard something, says nothing of the model."""
+    server.broken = Hang()
+    clock, events = Clock(), list[ServiceSkipped]()
+    model = OpenAIChat(
+        MODEL,
+        api_key=KEY,
+        base_url=server.base_url,
+        retries=replace(QUICK, clock=clock),
+        limits=OpenAILimits(patience=60.0),
+        observer=only(events.append, ServiceSkipped),
+    )
+
+    async def left(after: float) -> None:
+        asking = asyncio.create_task(ask(model))
+        await server.was_asked(len(server.received) + 1, seconds=5)
+        clock.advance(after)
+        asking.cancel()
+        await asyncio.wait([asking])
+
+    for seconds in [10.0] * IN_A_ROW:
+        await left(seconds)
+    early = list(events)
+    for seconds in [40.0] * IN_A_ROW:
+        await left(seconds)
+    assert (early, [event.reason for event in events]) == ([], ["no answer in time"])
+    with pytest.raises(ModelUnavailable, match="so it is skipped"):
+        await ask(model)
+    server.broken = None
+    clock.advance(60.0)
+    for _ in range(2 * IN_A_ROW):
+        server.say("A robot ", "acts.")
+        async with aclosing(model.stream(ASKED, tools=())) as pieces:
+            await anext(pieces)
+            clock.advance(100.0)
+    assert len(events) == 1
+    await model.aclose()
