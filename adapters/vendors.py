@@ -7,14 +7,22 @@ import re
 import ssl
 from collections.abc import Iterable
 from functools import lru_cache
+from html import unescape
 
 LONGEST = 500  # characters of a text that may be a whole page
 LONGEST_DETAIL = 300  # characters of it that an operator reads
-LOOKED_AT = 800  # characters of it that are compared with the request, one by one
 ECHO = 8  # so many characters in a row that stand in the request too are an echo of it
 SECRETS = re.compile(
     r"(?i)(//)[^/\s@]+@|(bearer\s+)\S+|([?&](?:api[_-]?)?(?:key|token)=)[^&\s]+|\bsk-\S+"
 )  # in a form that services echo
+_BYTES = r"(?:\\+x[0-9a-f]{2})+|(?:%(?:25)*[0-9a-f]{2})+"
+_ESCAPE = re.compile(
+    rf"(?i)(?P<bytes>{_BYTES})|\\+u00(?:0[1-9a-f]|10)[0-9a-f]{{4}}|\\+u(?P<code>[0-9a-f]{{4}})|\\+[abfnrtv]"
+    r"|&(?:amp;)*(?P<entity>#?\w{1,10});"
+)
+_BYTE = re.compile(r"(?i)(?:\\+x|%(?:25)*)([0-9a-f]{2})")
+_PIECE = re.compile(rf"{_ESCAPE.pattern}|.")
+_NO_LETTERS = re.compile(r"[\W_\U00010000-\U0010ffff]+")  # what lies beyond is written as two halves by some
 
 
 def trusted() -> ssl.SSLContext:
@@ -55,17 +63,57 @@ def quoted(error: Exception, secret: str, *, said: str | None = None) -> VendorT
     return VendorText(SECRETS.sub(r"\1\2\3…", text)[:LONGEST])
 
 
-def without_echo(text: str, sent: Iterable[str], *, longest: int = LONGEST_DETAIL) -> str:
-    """Return what a vendor said on one line, with "…" for what stood in what was *sent*, and of a bounded length.
+def canonical(text: str) -> str:
+    """Return a text in one case, without the escapes in which it is written, and a blank for all that is no letter.
 
-    A run that is shorter than eight characters is nobody's words. What is sent has to be there in each form in which
-    it may come back, such as with its escapes.
+    So it is the same however it is quoted: as JSON, Python, an address or HTML, also twice over.
     """
-    text, everything = " ".join(text[:LOOKED_AT].split()), "\0".join(sent)
-    until, kept = 0, list[str]()
-    for at, character in enumerate(text):
-        run = text[at : at + ECHO]
-        if len(run) == ECHO and run in everything:
-            until = at + ECHO
-        kept.append("…" if at < until else character)
-    return SECRETS.sub(r"\1\2\3…", re.sub(r"…[\s…]*…", "…", "".join(kept)))[:longest]
+    return _NO_LETTERS.sub(" ", _ESCAPE.sub(_meant, text).casefold())
+
+
+def _meant(escape: re.Match[str]) -> str:
+    if code := escape["code"]:
+        return chr(int(code, 16))
+    if entity := escape["entity"]:
+        return unescape(f"&{entity};")
+    raw = bytes.fromhex("".join(_BYTE.findall(escape["bytes"] or "20")))
+    return raw.decode(errors="ignore") or raw.decode("latin-1")
+
+
+class Sent:
+    """All that was sent with a request, to be found again in what comes back, in whichever form."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = [each for each in map(canonical, dict.fromkeys(texts)) if len(each) >= ECHO]
+
+    def cut_from(self, text: str, run: int = ECHO) -> str:
+        """Return a text on one line, without secrets, with "…" for *run* characters in a row that were sent.
+
+        So it is for a shorter text that was sent alone, if it is there as a whole. All that stands between two letters
+        counts as one character.
+        """
+        text = " ".join(text.split())
+        read, places = list[str](), list[tuple[int, int]]()  # what is compared, and where each of it begins and ends
+        for piece in _PIECE.finditer(text):
+            for each in canonical(piece[0]):
+                if each == " " and read and read[-1] == " ":
+                    places[-1] = piece.start(), places[-1][1]
+                else:
+                    read.append(each)
+                    places.append(piece.span())
+        kept, end = list[str](), 0
+        for first, last in self._echoes("".join(read), run):
+            start = places[first][0]
+            kept += [text[end:start], "…"] if start >= end else []
+            end = max(end, places[last - 1][1])
+        return SECRETS.sub(r"\1\2\3…", re.sub(r"…[\s…]*…", "…", "".join([*kept, text[end:]])))
+
+    def _echoes(self, letters: str, run: int) -> list[tuple[int, int]]:
+        """Return from where to where there are echoes, in their order."""
+        wanted = {letters[at : at + run] for at in range(len(letters) - run + 1)}
+        known = {
+            each for text in self._texts for at in range(len(text) - run + 1) if (each := text[at : at + run]) in wanted
+        }
+        found = [(at, at + run) for at in range(len(letters) - run + 1) if letters[at : at + run] in known]
+        short = [text.strip() for text in self._texts if len(text) < run]
+        return sorted([*found, *(each.span() for text in short for each in re.finditer(re.escape(text), letters))])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.openai.reading import Reading
 from core.model import Prompt, ToolSpec
+
+NAMES = frozenset({"role", "type", "id", "tool_call_id", "name"})
 
 
 @dataclass(slots=True)
@@ -26,10 +27,14 @@ class Asking:
     reading: Reading | None = None
 
     def sent(self, secret: str) -> Iterator[str]:
-        """Yield all that was sent, in the forms in which a service may repeat it."""
+        """Yield all that was sent but the names of things, thoughts and signatures too."""
         yield secret
-        for message in self.prompt.messages:
-            arguments = (call["function"]["arguments"] for call in message.get("tool_calls") or ())
-            for text in (str(message.get("content") or ""), *arguments):
-                written = (text, json.dumps(text, ensure_ascii=False), json.dumps(text), repr(text))
-                yield from dict.fromkeys((*written, *(" ".join(each.split()) for each in written)))
+        yield from _texts(self.body["messages"])
+
+
+def _texts(sent: Any) -> Iterator[str]:
+    if isinstance(sent, str):
+        yield sent
+    inside = ((name, each) for name, each in sent.items() if name not in NAMES) if isinstance(sent, dict) else ()  # pyright: ignore[reportUnknownVariableType] - JSON
+    for each in sent if isinstance(sent, list) else (each for _, each in inside):  # pyright: ignore[reportUnknownVariableType] - JSON
+        yield from _texts(each)

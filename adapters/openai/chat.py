@@ -14,7 +14,7 @@ from adapters.openai.connection import Connection
 from adapters.openai.dialect import BOUNDS, EndpointDialect
 from adapters.openai.failures import BUSY_STATUSES, Paused, diagnose, failures
 from adapters.openai.reading import Reading
-from adapters.openai.refusals import NO_ROOM, ServiceRefusal, refusal_of
+from adapters.openai.refusals import NO_ROOM, compared, refusal_of
 from adapters.retry import SERVICE, CircuitBreaker, Gate, Retrying, RetryPolicy, Transient
 from adapters.vendors import quoted
 from core.errors import ModelUnavailable, PromptTooLong, ShutOut
@@ -25,6 +25,7 @@ LIMITS = OpenAILimits()
 PROBING = 30.0  # seconds that a question waits for others that go first, once a pause is over
 USUAL_TOKENS = 8_192  # that a model writes at once where nobody has said how many it may
 GIVEN_UP = 0.5  # of its patience: a model that has said nothing by the time that somebody leaves has failed
+SAYS_NOTHING = frozenset({401, 402, 403, 429})  # about the form of a request
 AGAIN = Restarted()
 
 
@@ -46,7 +47,7 @@ class OpenAIChat:
     ) -> None:
         self.model = model
         self.base_url = base_url
-        self.dialect = EndpointDialect(model, limits.tokens, limits.context)
+        self.dialect = EndpointDialect(model, limits.tokens, limits.context, clock=retries.clock)
         self.connection = Connection(model, api_key, base_url, limits)
         self._api_key = api_key
         self._observer = observer
@@ -85,7 +86,6 @@ class OpenAIChat:
             except failures() as error:
                 trouble = error
             else:
-                self._gate.open()
                 return
             finally:
                 pacer.count(-1)
@@ -103,26 +103,30 @@ class OpenAIChat:
         is_late = not asking.was_shown and self._retries.clock() - asking.begun >= self._patience
         wait = None if is_late else retrying.wait_after(trouble)
         if wait is None:
-            raise await self.unavailable(asking, trouble) from self.cause(asking, trouble)
+            raise await self.unavailable(asking, trouble) from self.cause(trouble)
         return wait
 
     async def attempt(self, asking: Asking) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
-        dialect, names = self.dialect, [tool.name for tool in asking.tools]
+        dialect, names, is_shut = self.dialect, [tool.name for tool in asking.tools], self._gate.is_shut
         reading = asking.reading = Reading(self.model, names, asking.may_call, is_heard=dialect.heard > 0)
         most = 1 if asking.may_call else 0  # slips, after which its tools are left out
         is_plain = asking.slips > most
         body = dialect.body(asking.prompt, asking.tools, may_call=asking.may_call, is_plain=is_plain)
         asking.body = {name: said for name, said in body.items() if name not in asking.left_out}
-        async with aclosing(self.connection.texts(asking.body, reading)) as texts:
-            async for text in texts:
-                if text:
-                    yield TextDelta(text)
-                elif text is None:
-                    yield Restarted(goes_on=True)
+        try:
+            async with aclosing(self.connection.texts(asking.body, reading)) as texts:
+                async for text in texts:
+                    if text:
+                        yield TextDelta(text)
+                    elif text is None:
+                        yield Restarted(goes_on=True)
+        except failures() as error:
+            raise compared(error, asking.sent(self._api_key)) from None
         rest, turn = reading.finish()
         if rest:
             yield TextDelta(rest)
+        self._gate.open(is_certain=is_shut)
         yield dialect.remembering(turn, reading)
 
     async def check(self, *, calls: bool = True) -> str:
@@ -141,28 +145,31 @@ class OpenAIChat:
     def learns(self, asking: Asking, trouble: Exception) -> bool:
         """Return whether another request would be made now, without what the endpoint has just refused."""
         refusal = refusal_of(trouble)
-        if refusal is None:
+        if refusal is None or refusal.status in SAYS_NOTHING or diagnose(trouble, self.model).is_slip:
             return False
-        if NO_ROOM.search(refusal.text) and any(bound in asking.body for bound in BOUNDS):
+        bounds = [bound for bound in BOUNDS if bound in asking.body]
+        if not bounds or not NO_ROOM.search(refusal.words):
+            return self.dialect.concede(asking.body, refusal)
+        self.dialect.learn_context(refusal.limit)
+        if self.most_tokens >= asking.body[bounds[0]]:
             asking.left_out = BOUNDS  # behind a long conversation; the next one is short again
-            return True
-        return self.dialect.concede(asking.body, refusal)
+        return True
 
     async def unavailable(self, asking: Asking, trouble: Exception) -> ModelUnavailable:
         """Return the error for whoever asked; it is about length only where nothing was shown before."""
         failure, refusal = diagnose(trouble, self.model), refusal_of(trouble)
         error = ModelUnavailable(failure.sentence, wait=failure.wait, is_final=failure.is_final)
         if refusal and failure.is_long:
-            limit = refusal.limit(asking.sent(self._api_key)) or await self.connection.listed_context()
-            self.dialect.context = min((each for each in (limit, self.dialect.context) if each), default=None)
+            limit = refusal.limit or await self.connection.listed_context()
+            self.dialect.learn_context(limit)
             error = error if asking.was_shown else PromptTooLong(failure.sentence, limit=limit)
-        error.detail = self._told(asking, refusal)
+        error.detail = refusal.told if refusal else ""
         return error
 
-    def cause(self, asking: Asking, trouble: Exception) -> Exception:
+    def cause(self, trouble: Exception) -> Exception:
         """Return what was raised as the cause of an error, with none of what was sent."""
         refusal = refusal_of(trouble)
-        return quoted(trouble, self._api_key, said=self._told(asking, refusal) if refusal else None)
+        return quoted(trouble, self._api_key, said=refusal.told if refusal else None)
 
     def _judge(self, error: Exception) -> Transient | None:
         """Return what may pass soon enough for whoever waits."""
@@ -195,9 +202,6 @@ class OpenAIChat:
         asking.slips += failure.is_slip
         if refusal is None:
             return
-        self._observer(ServiceSaid("chat model", self._told(asking, refusal)))
+        self._observer(ServiceSaid("chat model", refusal.told))
         if refusal.wait and refusal.status in BUSY_STATUSES and failure.passing:
             self._gate.shut(failure.passing.reason, refusal.wait)
-
-    def _told(self, asking: Asking, refusal: ServiceRefusal | None) -> str:
-        return refusal.told(asking.sent(self._api_key)) if refusal else ""

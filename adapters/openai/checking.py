@@ -58,7 +58,7 @@ class CheckedModel(Protocol):
         """Return the error for whoever asked."""
         ...
 
-    def cause(self, asking: Asking, trouble: Exception) -> Exception:
+    def cause(self, trouble: Exception) -> Exception:
         """Return what was raised, with none of what was sent."""
         ...
 
@@ -91,7 +91,7 @@ async def checked(model: CheckedModel, *, calls: bool = True, patience: float = 
     except failures() as error:
         trouble = error
     else:
-        model.dialect.context = model.dialect.context or await model.connection.listed_context()
+        model.dialect.learn_context(model.dialect.context or await model.connection.listed_context())
         return _found(where, model, asking, turn, lacks)
     failure = diagnose(trouble, model.model)
     unavailable = await model.unavailable(asking, trouble)
@@ -99,7 +99,7 @@ async def checked(model: CheckedModel, *, calls: bool = True, patience: float = 
         return Degraded(BUSY.format(where=where, detail=unavailable.detail))
     error = Misconfigured(failure.sentence) if failure.lasting else ModelUnavailable(failure.sentence)
     error.detail = unavailable.detail
-    raise error from model.cause(asking, trouble)
+    raise error from model.cause(trouble)
 
 
 async def _asked(model: CheckedModel, asking: Asking) -> ModelTurn:

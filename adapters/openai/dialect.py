@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -18,10 +19,13 @@ UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 BOUNDS = ("max_tokens", "max_completion_tokens")  # the one that more services know, and that of newer models
 HEARD = 3  # turns without the mark of thoughts, after which a model is no longer taken for one that thinks aloud
 SHARE = 4  # so much of a small context is left to the answer
+CONTEXT = "context"
 ALTERNATING = frozenset({"user", "assistant", "system"})
-_ON_LENGTH = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
+LEARNED = 900.0  # seconds for which a refusal counts; then it is tried again, as it may have been meant otherwise
+_ON_LENGTH = re.compile(r"max_(?:completion_)?tokens(?!\W+(?:must|should) be (?:at least|greater))", re.IGNORECASE)
 _ON_SYSTEM = re.compile(
-    r"(?:system|developer) (?:role|message|instruction|prompt)s?\b[^.{]{0,30}\bnot (?:supported|enabled|allowed)",
+    r"(?:system|developer) (?:role|message|instruction|prompt)s?\b[^.{]{0,30}\bnot (?:supported|enabled|allowed)"
+    r"|not support ['\"`]?system|only user and assistant roles|roles must alternate",
     re.IGNORECASE,
 )
 _ON_THOUGHTS = re.compile(r"reasoning_(?:content|details)|['`\"]reasoning['`\"]", re.IGNORECASE)
@@ -44,20 +48,32 @@ UNKNOWN = TurnMemo()
 
 @dataclass(slots=True)
 class EndpointDialect:
-    """Knows what one endpoint understands: all that is usual, until it refuses something."""
+    """Knows what one endpoint understands: all that is usual, and for a while less, if it refuses something."""
 
     model: str
     tokens: int | None = None
     context: int | None = None
-    has_tools: bool = True
+    clock: Callable[[], float] = time.monotonic
     heard: int = 0  # for so many turns more, what comes is held back until the model's thoughts are over
-    _bounds: tuple[str, ...] = BOUNDS
-    _refused: set[str] = field(default_factory=set[str])  # fields, `tool_choice` with its value
-    _wants_signatures: bool = False
-    _wants_thoughts: bool = False
-    _takes_thoughts: bool = True
-    _takes_system: bool = True
-    _wants_short_ids: bool = False
+    _learned: dict[str, float] = field(default_factory=dict[str, float])  # what was refused or wanted, until when
+    _set_context: int | None = None
+
+    def __post_init__(self) -> None:
+        self._set_context = self.context
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether it takes tools, as far as is known."""
+        return "no tools" not in self._learned
+
+    def learn_context(self, tokens: int | None) -> None:
+        """Take what a service says of its context, if it does; for as long as that counts, it only gets smaller."""
+        if tokens is not None:
+            self.context = min(tokens, self.context or tokens)
+            self._learn(CONTEXT)
+
+    def _learn(self, what: str) -> None:
+        self._learned[what] = self.clock() + LEARNED
 
     @property
     def most_tokens(self) -> int | None:
@@ -69,70 +85,73 @@ class EndpointDialect:
     @property
     def takes_no_calls(self) -> bool:
         """Whether a model may be told to call none of the tools that it is given, as far as is known."""
-        return "tool_choice=none" not in self._refused
+        return "no tool_choice=none" not in self._learned
 
     def body(
         self, prompt: Prompt, tools: Sequence[ToolSpec], *, may_call: bool = True, is_plain: bool = False
     ) -> dict[str, Any]:
         """Write a request for a streamed turn; one that *is plain* names no tools, and tells of calls in words."""
+        now = self.clock()
+        for what, until in tuple(self._learned.items()):
+            if until <= now:
+                del self._learned[what]
+                self.context = self._set_context if what == CONTEXT else self.context
         choice = "auto" if may_call else "none"
-        is_plain = is_plain or not self.has_tools or not (may_call or self.takes_no_calls)
+        is_plain = is_plain or "no tools" in self._learned or not (may_call or self.takes_no_calls)
         body: dict[str, Any] = {
             "model": self.model,
             "messages": self._alternating(self._told(prompt.messages, is_plain=is_plain)),
             "stream": True,
         }
-        if (most := self.most_tokens) and self._bounds:
-            body[self._bounds[0]] = most
-        if "stream_options" not in self._refused:
+        bound = next((bound for bound in BOUNDS if f"no {bound}" not in self._learned), None)
+        if (most := self.most_tokens) and bound:
+            body[bound] = most
+        if "no stream_options" not in self._learned:
             body["stream_options"] = {"include_usage": True}
         if tools and not is_plain:
             functions = (
                 {"name": spec.name, "description": spec.description, "parameters": spec.parameters} for spec in tools
             )
             body["tools"] = [{"type": "function", "function": function} for function in functions]
-            if f"tool_choice={choice}" not in self._refused:
+            if f"no tool_choice={choice}" not in self._learned:
                 body["tool_choice"] = choice
         return body
 
     def concede(self, body: Mapping[str, Any], refusal: ServiceRefusal) -> bool:
-        """Leave out what the endpoint refused of *body*, from now on; return whether another body would be written now.
+        """Leave out what the endpoint refused of *body*, for a while; return whether another body would be written now.
 
         It counts what was sent, not what is known: of several requests at once, each has to be sent again.
         """
-        text = refusal.text
+        text = refusal.words
         bound = next((bound for bound in BOUNDS if bound in body), None)
         if bound and _ON_LENGTH.search(text):  # it is not known, or more than the model can write
-            self._bounds = tuple(other for other in self._bounds if other != bound)
-            return True
-        if "tools" in body and refusal.is_about_tools:
-            self.has_tools = False
-            return True
-        if "stream_options" in body and ("stream_options" in text or "include_usage" in text):
-            self._refused.add("stream_options")
-            return True
-        if "tool_choice" in body and re.search(r"tool[_ ]choice", text, re.IGNORECASE):
-            self._refused.add(f"tool_choice={body['tool_choice']}")
-            return True
-        return self._concede_messages(body["messages"], text)
+            refused = f"no {bound}"
+        elif "tools" in body and refusal.is_about_tools:
+            refused = "no tools"
+        elif "stream_options" in body and ("stream_options" in text or "include_usage" in text):
+            refused = "no stream_options"
+        elif "tool_choice" in body and re.search(r"tool[_ ]choice", text, re.IGNORECASE):
+            refused = f"no tool_choice={body['tool_choice']}"
+        else:
+            refused = self._wanted(body["messages"], text)
+        if refused:
+            self._learn(refused)
+        return refused is not None
 
-    def _concede_messages(self, messages: Sequence[ChatMessage], text: str) -> bool:
+    def _wanted(self, messages: Sequence[ChatMessage], text: str) -> str | None:
+        """Return what an endpoint wants to be different in messages, if it says so and it is not so yet."""
         turns = [message for message in messages if message.get("tool_calls")]
         calls = [call for message in turns for call in message["tool_calls"]]
         if "thought_signature" in text and not all("extra_content" in call for call in calls):
-            self._wants_signatures = True
-            return True
+            return "signatures"
         if turns and _ON_THOUGHTS.search(text):
             has_all = all(any(name.startswith("reasoning") for name in message) for message in turns)
-            self._takes_thoughts, self._wants_thoughts = self._takes_thoughts and not has_all, not has_all
-            return True
+            if has_all:
+                self._learned.pop("thoughts", None)
+            return "no thoughts" if has_all else "thoughts"
         if _ON_IDS.search(text) and not all(_USUAL_ID.fullmatch(call["id"]) for call in calls):
-            self._wants_short_ids = True
-            return True
-        if _ON_SYSTEM.search(text) and messages[0]["role"] == "system":
-            self._takes_system = False
-            return True
-        return False
+            return "short ids"
+        return "no system" if _ON_SYSTEM.search(text) and messages[0]["role"] == "system" else None
 
     def remembering(self, turn: ModelTurn, reading: Reading) -> ModelTurn:
         """Return a turn with what the service wants back with its calls, such as the signature of a Gemini thought.
@@ -158,7 +177,7 @@ class EndpointDialect:
             if calls:
                 memo: Any = message.get("memo")
                 memo = memo if isinstance(memo, TurnMemo) and memo.giver is self else UNKNOWN
-                is_told = is_plain or (self._wants_thoughts and not self._thoughts_of(memo))
+                is_told = is_plain or ("thoughts" in self._learned and not self._thoughts_of(memo))
                 told = {call["id"]: call["function"] for call in calls} if is_told else {}
                 ids = {call["id"]: self._id(call["id"], memo, sent) for call in calls}
                 if not is_told:
@@ -183,7 +202,7 @@ class EndpointDialect:
             function = call["function"]
             if not is_object(function["arguments"]):
                 function = {**function, "arguments": "{}"}
-            extra = memo.extras.get(call["id"]) or (UNSIGNED if self._wants_signatures else None)
+            extra = memo.extras.get(call["id"]) or (UNSIGNED if "signatures" in self._learned else None)
             signed = {"extra_content": extra} if extra else {}
             written.append({**call, "id": ids[call["id"]], "function": function, **signed})
         said = {name: each for name, each in message.items() if name != "memo"}
@@ -194,16 +213,16 @@ class EndpointDialect:
 
         Some services give them in two fields. A field that is only to be read is sent where it is asked for alone.
         """
-        names = ("reasoning_details", "reasoning_content", *(("reasoning",) if self._wants_thoughts else ()))
+        names = ("reasoning_details", "reasoning_content", *(("reasoning",) if "thoughts" in self._learned else ()))
         name = next((name for name in names if name in memo.thoughts), None)
-        return {name: memo.thoughts[name]} if name and self._takes_thoughts else {}
+        return {name: memo.thoughts[name]} if name and "no thoughts" not in self._learned else {}
 
     def _id(self, id_: str, memo: TurnMemo, sent: set[str]) -> str:
         """Return the id of a call as it is sent: one that the endpoint gave as it is, another one as all take it.
 
         One that was *sent* already is another one too.
         """
-        is_usual = (memo is not UNKNOWN and not self._wants_short_ids) or _USUAL_ID.fullmatch(id_)
+        is_usual = (memo is not UNKNOWN and "short ids" not in self._learned) or _USUAL_ID.fullmatch(id_)
         if not is_usual or id_ in sent:
             id_ = sha256(f"{id_} {len(sent)}".encode(errors="replace")).hexdigest()[:9]
         sent.add(id_)
@@ -214,7 +233,7 @@ class EndpointDialect:
         joined: list[ChatMessage] = []
         for message in messages:
             own = message
-            if not self._takes_system and message["role"] == "system":
+            if "no system" in self._learned and message["role"] == "system":
                 own = {**message, "role": "user"}
             last = joined[-1] if joined else {}
             both = last.get("content"), own.get("content")

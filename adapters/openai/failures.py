@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.openai.refusals import (
+    NO_MODEL,
+    SLIP,
     BrokenAnswer,
     EndlessAnswer,
     ServiceRefusal,
@@ -60,7 +62,6 @@ LASTING: Mapping[int | str, str] = {
 TOO_MANY, UNAVAILABLE, OVERLOADED = 429, 503, 529
 BUSY_STATUSES = frozenset({TOO_MANY, UNAVAILABLE, OVERLOADED})
 PASSING = frozenset({408, 409, TOO_MANY})
-SLIP = "tool_use_failed"
 FILTERS = ("content_filter", "content management policy")
 
 
@@ -145,18 +146,22 @@ def busy(wait: float | None) -> str:
 
 def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
     """Return what a service means where its words or its code say so."""
-    text = refusal.text.lower()
+    text = refusal.words.lower()
     if refusal.is_about_length:
         return Failure(TOO_LONG.format(model=model), lasting=True, is_final=True, is_long=True)
-    if SLIP in (refusal.code, refusal.kind):
+    if SLIP.search(text):
         return Failure(BROKEN, Transient("a failed tool call"), is_slip=True)
     if refusal.status in {None, 400, 403, 422} and any(each in text for each in FILTERS):
         return Failure(WITHHELD, is_final=True)
     sentence = next(
         (LASTING[each] for each in (refusal.status or 0, refusal.code, refusal.kind) if each in LASTING), None
     )
-    if sentence is None and "api key not valid" in text:  # as Gemini says it, with a 400
+    if refusal.is_about_money:
+        sentence = NO_CREDIT
+    elif sentence is None and "api key not valid" in text:  # as Gemini says it, with a 400
         sentence = WRONG_KEY
+    elif sentence is None and refusal.status in {None, 400, 422, 500} and NO_MODEL.search(text):
+        sentence = UNKNOWN_MODEL
     return Failure(sentence.format(model=model), lasting=True) if sentence else None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.retry import retry_after
-from adapters.vendors import without_echo
+from adapters.vendors import LONGEST_DETAIL, Sent
 
 LOOKED_AT = 20_000  # characters of what a service says; a page is longer
 SMALLEST, LARGEST = 256, 100_000_000  # tokens that a context may have
@@ -21,7 +21,8 @@ TOO_LONG = re.compile(
     r"context.?(?:length|window|size|limit)|maximum (?:model|prompt|input|sequence) length|prompt is too long"
     r"|input (?:is |length |tokens? )?(?:is )?(?:too long|exceed)|too many (?:input )?tokens|token limit: ?\d"
     r"|reduce (?:the length|your message)|maximum number of tokens|request (?:is )?too large|exceed_context"
-    r"|string_above_max_length|`inputs` tokens",
+    r"|string_above_max_length|`inputs` tokens|range of input length|less than max_seq_len|prompt exceeds max"
+    r"|input length \d+ exceeds|must be at least 1, got -\d",
     re.IGNORECASE,
 )
 NO_ROOM = re.compile(r"context (?:length|window|limit)|in the completion", re.IGNORECASE)
@@ -34,16 +35,32 @@ NO_TOOLS = re.compile(
     r"|(?:unrecogni[sz]ed|unsupported|unknown|unexpected|extra|not permitted)[^.{]{0,60}\btools\b",
     re.IGNORECASE,
 )
+NO_MONEY = re.compile(
+    r"credit balance is too low|budget (?:has been )?exceeded|budget_exceeded|insufficient (?:balance|credits?|funds)"
+    r"|used all (?:available|of your) credits|out of credits",
+    re.IGNORECASE,
+)
+NO_MODEL = re.compile(
+    r"model[ _]not[ _](?:exist|found|available)|not a valid model|invalid[ _]model\b|unknown model|no such model"
+    r"|(?:failed|unable) to (?:load|access) (?:the )?model"
+    r"|\bmodel\b[^.]{0,80} (?:does not exist|not found|no longer available|has been (?:deprecated|retired|removed))",
+    re.IGNORECASE,
+)
+SLIP = re.compile(r"tool_use_failed|model called a tool", re.IGNORECASE)
+ECHO = 36  # characters in a row that a service takes from a request; a shorter run can be its own words
+QUOTED = frozenset({"input", "failed_generation", "url"})  # beside what is wrong; what people or the model wrote
+PAUSES = {503: 60.0, 529: 60.0}  # seconds of a pause that are believed; what is overloaded may be well any moment
+LONGEST_PAUSE = 900.0
 _LIMITS = tuple(
     re.compile(each, re.IGNORECASE)
     for each in (
         r"(\d{3,9}) (?:maximum|max\b)",
         r"(?:maximum|max(?!_)|available|configured)[^.\d]{0,70}?(\d{3,9})",
         r">\s*(\d{3,9})",
-        r"(?:must be <=|cannot exceed|context (?:length|window|size)(?: of| is)? ?\(?|\blimit(?: of|:)?) ?(\d{3,9})",
+        r"(?:must be <=|cannot exceed|context (?:length|window|size)(?: of| is)?(?: only)? ?\(?) ?(\d{3,9})",
+        r"(?:\blimit(?: of| is|:)?|max_seq_len \(|length should be \[1,) ?(\d{3,9})",
     )
 )
-_SLOT = re.compile(r'"n_ctx"\s*:\s*(\d+)')
 _AFTER = re.compile(
     r"(?:try again|retry) (?:in|after) (?:(\d+)h)? ?(?:(\d+)m(?!s))? ?(?:(\d+(?:\.\d+)?) ?(ms|s)\w*)?", re.IGNORECASE
 )
@@ -52,12 +69,21 @@ _RESET = re.compile(r'"X-RateLimit-Reset"\s*:\s*"?(\d{13})', re.IGNORECASE)
 
 
 class BrokenAnswer(Exception):
-    """What came is no answer; `str` says why in a few words, and `said` is the service's own error, if any."""
+    """What came is no answer; `str` says why in a few words, and `said` is the service's own error, if any.
+
+    It is a `refusal` once it was compared with what was sent.
+    """
+
+    refusal: ServiceRefusal | None = None
 
     def __init__(self, why: str, said: object = None) -> None:
         """Keep what the service said beside the few words."""
         super().__init__(why)
         self.said = said
+
+
+class Refused(BrokenAnswer):
+    """The service answered with a status that is an error."""
 
 
 class WebPage(BrokenAnswer):
@@ -78,84 +104,111 @@ class ToolSlip(BrokenAnswer):
 
 @dataclass(frozen=True, slots=True)
 class ServiceRefusal:
-    """The words of a service; `status` is None for what came in the middle of a stream, unless its code is one."""
+    """What a service said, without what was sent to it.
+
+    `status` is None for what came in the middle of a stream, unless its code is one. The `words` are its own, which
+    can be acted on, and `told` is the line for the operator, in which shorter echoes are missing too.
+    """
 
     status: int | None
     code: str
     kind: str
-    message: str
-    text: str
+    words: str
+    told: str
+    slot: int | None = None
     wait: float | None = None
 
     @property
     def is_about_length(self) -> bool:
         """Whether the prompt is longer than the model can read."""
         is_sized = self.status in {None, 400, 413, 422, 429, 500}
-        is_late = self.status == 429 and "too large" not in self.text.lower()  # noqa: PLR2004 - the status of a rate limit
-        return is_sized and not is_late and (self.status == 413 or TOO_LONG.search(self.text) is not None)  # noqa: PLR2004 - what is too large
+        is_late = self.status == 429 and "too large" not in self.words.lower()  # noqa: PLR2004 - the status of a rate limit
+        return is_sized and not is_late and (self.status == 413 or TOO_LONG.search(self.words) is not None)  # noqa: PLR2004 - what is too large
 
     @property
     def is_about_tools(self) -> bool:
         """Whether the model, or the server as it was started, calls no tools."""
-        return NO_TOOLS.search(self.text) is not None
+        return NO_TOOLS.search(self.words) is not None
 
-    def told(self, sent: Iterable[str]) -> str:
-        """Return it in a line for the operator, without what was *sent*."""
-        status = f"status {self.status}" if self.status else ""
-        head = ", ".join(
-            each for each in (status, self.kind, self.code if self.code != str(self.status) else "") if each
-        )
-        return without_echo(f"{head}: {self.message}" if head else self.message, sent)
+    @property
+    def is_about_money(self) -> bool:
+        """Whether nothing more is paid for, which some services say with the status of a bad request."""
+        return self.status == 402 or (self.status != 429 and NO_MONEY.search(self.words) is not None)  # noqa: PLR2004 - payment required, and a rate limit
 
-    def limit(self, sent: Iterable[str]) -> int | None:
-        """Return how many tokens the model can read, if that is said; numbers that were *sent* say nothing."""
-        said = re.sub(r"(?<=\d),(?=\d{3})", "", without_echo(self.message, sent, longest=LOOKED_AT))
-        found = (_SLOT.search(self.text), *(pattern.search(said) for pattern in _LIMITS))
-        sizes = (int(each[1]) for each in found if each)
+    @property
+    def limit(self) -> int | None:
+        """How many tokens the model can read, if that is said."""
+        said = re.sub(r"(?<=\d),(?=\d{3})", "", self.words)
+        found = (pattern.search(said) for pattern in _LIMITS)
+        sizes = (self.slot or 0, *(int(each[1]) for each in found if each))
         return next((size for size in sizes if SMALLEST <= size <= LARGEST), None)
 
 
 def refusal_of(error: Exception) -> ServiceRefusal | None:
     """Return what a service said; None where the error is not one of its own."""
+    return error.refusal if isinstance(error, BrokenAnswer) else None
+
+
+def compared(error: Exception, sent: Iterable[str]) -> Exception:
+    """Return an error of which is known what the service said with it, and what of that was *sent* to it."""
     from httpx2 import HTTPStatusError
 
     if isinstance(error, HTTPStatusError):
-        return _read(error.response.text[:LOOKED_AT], error.response.status_code, error.response.headers)
-    if isinstance(error, BrokenAnswer) and error.said is not None:
-        return _read(json.dumps(error.said, ensure_ascii=False)[:LOOKED_AT], None, {})
-    return None
+        said, status, headers = error.response.text, error.response.status_code, error.response.headers
+        error = Refused(f"status {status}")
+        error.refusal = _read(said, status, headers, Sent(sent))
+    elif isinstance(error, BrokenAnswer) and error.said is not None:
+        error.refusal = _read(json.dumps(error.said, ensure_ascii=False), None, {}, Sent(sent))
+    return error
 
 
-def _read(text: str, status: int | None, headers: Mapping[str, str]) -> ServiceRefusal:
-    try:
-        body: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        body = None
+def _read(text: str, status: int | None, headers: Mapping[str, str], sent: Sent) -> ServiceRefusal:
+    body = _parsed(text)
     body = body[0] if isinstance(body, list) and body else body  # pyright: ignore[reportUnknownVariableType] - the service's JSON
     fields = _fields(body)
     error = _fields(fields.get("error")) or fields
     message = next((each for each in _messages(fields, error) if each), "" if fields else text)
     if raw := _fields(error.get("metadata")).get("raw"):  # what stands behind a gateway says what is wrong
-        message = f"{message}: {raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)}"
-    code, kind = (_name(error.get(name)) for name in ("code", "type"))
+        inner = _parsed(raw) if isinstance(raw, str) else raw
+        message = f"{message}: {raw if inner is None else _written(inner)}"
+    message = message[:LOOKED_AT]
+    code, kind, param = (_name(error.get(name)) for name in ("code", "type", "param"))
     if status is None and re.fullmatch(r"[45]\d\d", code):
         status = int(code)
+    said = f"status {status}" if status else "", kind, code if code != str(status) else ""
+    head = ", ".join(each for each in said if each)
+    told = sent.cut_from(f"{head}: {message}" if head else message)[:LONGEST_DETAIL]
+    words, slot = sent.cut_from(f"{code} {kind} {param} {message}", ECHO), error.get("n_ctx")
     wait = retry_after(headers)
-    return ServiceRefusal(status, code, kind, message, text, _wait(text) if wait is None else wait)
+    wait = _wait(words, text) if wait is None else wait
+    wait = None if wait is None else min(wait, PAUSES.get(status or 0, LONGEST_PAUSE))
+    return ServiceRefusal(status, code, kind, words, told, slot if isinstance(slot, int) else None, wait)
 
 
 def _messages(fields: dict[str, Any], error: dict[str, Any]) -> Iterable[str]:
     for each in (error.get("message"), error.get("detail"), fields.get("error"), fields.get("message")):
-        yield each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) if each else ""
+        yield each if isinstance(each, str) else _written(each) if each else ""
 
 
-def _wait(text: str) -> float | None:
-    """Return the seconds for which a service asks to be left alone in its words, as several do."""
-    if found := _DELAY.search(text):
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _parsed(text: str) -> Any:
+    """Return what a service says, without what is quoted in it; None where it is no JSON."""
+    try:
+        return json.loads(text, object_hook=lambda each: {name: each[name] for name in each if name not in QUOTED})
+    except (ValueError, RecursionError):
+        return None
+
+
+def _wait(words: str, text: str) -> float | None:
+    """Return the seconds for which a service asks to be left alone in its *words*, or beside them, as several do."""
+    if found := _DELAY.search(text, 0, LOOKED_AT):
         return float(found[1])
-    if found := _RESET.search(text):
+    if found := _RESET.search(text, 0, LOOKED_AT):
         return max(int(found[1]) / 1000 - time.time(), 0.0)
-    found = _AFTER.search(text)
+    found = _AFTER.search(words)
     if found is None or not any(found.groups()):
         return None
     hours, minutes, seconds, unit = found.groups()

@@ -262,9 +262,82 @@ TOO_LONG: Mapping[str, tuple[Reply, int | None]] = {
         8193,
     ),
     "Bedrock": (_error(400, "BedrockException - Input is too long for requested model."), None),
+    "DashScope": (
+        _error(400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"),
+        30_720,
+    ),
+    "SiliconFlow": (
+        Reply(
+            400,
+            {
+                "code": 20015,
+                "message": "length of prompt_tokens (42000) must be less than max_seq_len (32768).",
+                "data": None,
+            },
+        ),
+        32_768,
+    ),
+    "Zhipu": (_error(400, "Prompt exceeds max length", code="1261"), None),
+    "Databricks": (_error(400, "Input length 9000 exceeds the maximum allowed 8192"), 8192),
+    "LM Studio": (
+        Reply(
+            400,
+            {
+                "error": "Trying to keep the first 5000 tokens when context the overflows. However, the model is "
+                "loaded with context length of only 4096 tokens, which is not enough."
+            },
+        ),
+        4096,
+    ),
+    "Cerebras": (
+        _error(
+            400,
+            "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
+            code="context_length_exceeded",
+        ),
+        8192,
+    ),
+    "vLLM, no room": (_error(400, "max_tokens must be at least 1, got -904."), None),
     "a gateway": (Reply(413, "<html>Request Entity Too Large</html>", {"Content-Type": "text/html"}), None),
 }
 """How a prompt is refused that is too long, and the limit that is told."""
+
+GONE: Mapping[str, Reply] = {
+    "OpenAI": _error(404, "x", code="model_not_found"),
+    "DeepSeek": _error(400, "Model Not Exist", type="invalid_request_error", code="invalid_request_error"),
+    "OpenRouter": _error(400, "foo/bar is not a valid model ID", code=400),
+    "Mistral": Reply(
+        400,
+        {"object": "error", "message": "Invalid model: foo", "type": "invalid_model", "param": None, "code": "1500"},
+    ),
+    "xAI": Reply(400, {"code": "Client specified an invalid argument", "error": "Model not found: grok-foo"}),
+    "LiteLLM": _error(400, "{'error': '/chat/completions: Invalid model name passed in model=foo.'}", code="400"),
+    "LM Studio": Reply(400, {"error": "Failed to load model"}),
+    "Together": _error(400, "Unable to access model foo", type="invalid_request_error", code="model_not_available"),
+}
+"""How services say that there is no such model, or not any more."""
+
+UNPAID: Mapping[str, Reply] = {
+    "DeepSeek": _error(402, "Insufficient Balance", type="unknown_error", code="invalid_request_error"),
+    "OpenRouter": _error(402, "This request requires more credits, or fewer max_tokens.", code=402),
+    "Anthropic": _error(
+        400,
+        "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.",
+        type="invalid_request_error",
+    ),
+    "LiteLLM": _error(
+        400, "Budget has been exceeded! Current cost: 10.1, Max budget: 10.0", type="budget_exceeded", code="400"
+    ),
+}
+"""How they say that an account is empty."""
+
+WITHOUT_SYSTEM = (
+    "System role not supported",
+    "Conversation roles must alternate user/assistant/user/assistant/...",
+    "Only user and assistant roles are supported!",
+    "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+)
+"""How templates refuse a first message of the system."""
 
 TOO_MANY: Mapping[str, tuple[Reply, float]] = {
     "Gemini": (

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.vendors import ECHO, without_echo
+from adapters.vendors import ECHO, Sent
 from core.errors import FootnoteError, ModelUnavailable
 from core.events import Event, ServiceSaid, only
 from core.model import Prompt
-from tests.adapters.openai.asking import ask, model_of
+from tests.adapters.openai.asking import ask, model_of, turn_of
 from tests.servers.openai import ERROR_EVENT, KEY, ChatServer, chunk
 from tests.servers.service import Reply
 
@@ -38,6 +40,12 @@ ECHOES: Mapping[str, Callable[[Any], str]] = {
     "as JSON with its characters": lambda body: json.dumps(body, ensure_ascii=False),
     "as Python": repr,
     "by its end": lambda body: repr(body)[-400:],
+    "as JSON in JSON": lambda body: json.dumps(json.dumps(body)),
+    "as bytes": lambda body: repr(json.dumps(body, ensure_ascii=False).encode()),
+    "in an address": lambda body: quote(json.dumps(body, ensure_ascii=False)),
+    "as HTML": lambda body: "\n".join(escape(str(each["content"])) for each in body["messages"]),
+    "as XML": lambda body: str(body).encode("ascii", "xmlcharrefreplace").decode(),
+    "in capitals": lambda body: str(body["messages"]).upper(),
     "with the key": lambda body: f"{KEY} sent {body['messages'][1]['content']}",
 }
 
@@ -89,6 +97,21 @@ async def test_a_server_that_repeats_all_tells_nobody(
     assert (details[-1], "odd_7" in str(caught.value)) == (caught.value.detail, False)
 
 
+async def test_thoughts_that_were_sent_back_are_nobodys_words(server: ChatServer) -> None:
+    """They go with the call that they led to, and come back in a refusal."""
+    seen: list[ServiceSaid] = []
+    model = model_of(server, observer=only(seen.append, ServiceSaid))
+    thought = "Grace wants her salary raised."
+    server.stream(chunk({"reasoning_content": thought}), chunk({"tool_calls": [CALL]}), chunk({}, finish="tool_calls"))
+    turn = await turn_of(model)
+    server.faults.append(Reply(400, {"error": {"message": f"Bad: {thought} Why?"}}))
+    with pytest.raises(ModelUnavailable):
+        await ask(model, Prompt((*PROMPT.messages[:2], turn.message(turn.tool_calls), *PROMPT.messages[3:])))
+    await model.aclose()
+    assert server.received[-1].body["messages"][2]["reasoning_content"] == thought
+    assert [each.detail for each in seen] == ["status 400: Bad: … Why?"]
+
+
 async def test_what_a_service_refuses_is_told_as_it_says_it(server: ChatServer) -> None:
     """Also what is met by asking in another way; at most 300 characters of it."""
     seen: list[ServiceSaid] = []
@@ -137,4 +160,4 @@ async def test_the_doctor_is_told_what_a_service_says(model: OpenAIChat, server:
 )
 def test_an_echo_is_left_out(text: str, sent: list[str], left: str) -> None:
     """From eight characters on; two texts that were sent are no text together."""
-    assert without_echo(text, sent) == left
+    assert Sent(sent).cut_from(text) == left

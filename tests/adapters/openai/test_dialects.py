@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from adapters.openai import OpenAIChat
-from core.errors import ModelUnavailable
+from adapters.openai import OpenAIChat, OpenAILimits
+from adapters.openai.dialect import LEARNED
+from core.errors import ModelUnavailable, PromptTooLong
 from core.model import ChatMessage, ModelTurn, Prompt, ToolCall
-from tests.adapters.openai.asking import ASKED, ask, turn_of
-from tests.servers.openai import DONE, MODEL, ChatServer, chunk
+from tests.adapters.openai.asking import ASKED, QUICK, SEARCH, ask, model_of, turn_of
+from tests.fakes.clock import Clock
+from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
+from tests.servers.openai_shapes import TOO_LONG, WITHOUT_SYSTEM, WITHOUT_TOOLS
 from tests.servers.service import Reply
 
 SIGNATURE = {"google": {"thought_signature": "c2lnbmVk"}}
@@ -97,3 +104,97 @@ async def test_bad_arguments_are_not_sent_back(model: OpenAIChat, server: ChatSe
     server.say("Yes.")
     await turn_of(model, with_call(arguments=written))
     assert sent_call(server)["function"]["arguments"] == sent
+
+
+def as_json(body: Mapping[str, Any]) -> str:
+    """All messages."""
+    return json.dumps(body["messages"])
+
+
+ASKING = (
+    "Why does Ollama say that the model does not support tools?",
+    "What do stream_options and max_tokens mean where they are unknown?",
+    "Is the system role not supported?",
+    "What is tool_choice?",
+)
+
+
+def whole(body: Mapping[str, Any]) -> str:
+    """The question as it stands in a request."""
+    return body["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("said", ASKING)
+@pytest.mark.parametrize("echo", [whole, as_json])
+async def test_what_people_wrote_is_no_refusal(
+    server: ChatServer, said: str, echo: Callable[[Mapping[str, Any]], str]
+) -> None:
+    """A service that repeats a question refuses nothing that stands in it."""
+    model = model_of(server, limits=OpenAILimits(tokens=8_192))
+    server.rules.append(lambda body: Reply(400, {"error": {"message": f"1 validation error: {echo(body)}"}}))
+    with pytest.raises(ModelUnavailable):
+        await ask(model, Prompt((ASKED.messages[0], {"role": "user", "content": said})))
+    server.rules.clear()
+    server.say("Yes.")
+    await ask(model)
+    first, second = (received.body for received in server.received)
+    assert first.keys() == second.keys()
+    assert [each["role"] for each in second["messages"]] == ["system", "user"]
+    await model.aclose()
+
+
+FAILED_CALL = {"type": "invalid_request_error", "code": "tool_use_failed"}
+
+
+@pytest.mark.parametrize(
+    "message", ["Failed to call a function. See 'failed_generation'.", "Tool choice is none, but model called a tool"]
+)
+async def test_what_the_model_wrote_is_no_refusal(model: OpenAIChat, server: ChatServer, message: str) -> None:
+    """Groq quotes it where a call failed, which is the model's own mistake."""
+    wrote = "Here a function call is not needed, and tool_choice is not supported."
+    error = {"message": message, **FAILED_CALL, "failed_generation": wrote}
+    for reply in (Reply(400, {"error": error}), None):
+        server.faults.append(reply)
+        server.say("Yes.")
+        async for _ in model.stream(with_call(), tools=(SEARCH,), may_call=False):
+            pass
+    assert model.dialect.takes_no_calls
+    assert ["tools" in received.body for received in server.received] == [True, False, True]
+
+
+async def test_what_was_learned_is_tried_again_after_a_while(server: ChatServer) -> None:
+    """It may have been a passing trouble of one of those behind a gateway; then all is as it was."""
+    clock = Clock()
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=replace(QUICK, clock=clock))
+    for name in ("OpenRouter", "LiteLLM"):
+        server.faults.append(WITHOUT_TOOLS[name]({"tools": []}))
+        for _ in range(2):
+            server.say("Yes.")
+            await ask(model)
+        clock.advance(LEARNED)
+    server.faults.append(TOO_LONG["vLLM"][0])
+    with pytest.raises(PromptTooLong):
+        await ask(model)
+    known = model.context_tokens
+    clock.advance(LEARNED)
+    server.say("Yes.")
+    await ask(model)
+    tools = ["tools" in received.body for received in server.received if received.method == "POST"]
+    assert tools == [True, False, False] * 2 + [True, True]
+    assert (known, model.context_tokens) == (4096, None)
+    await model.aclose()
+
+
+@pytest.mark.parametrize("says", WITHOUT_SYSTEM)
+async def test_a_template_without_a_system_is_given_none(model: OpenAIChat, server: ChatServer, says: str) -> None:
+    """However it says so."""
+
+    def rule(body: Mapping[str, Any]) -> Reply | None:
+        is_wrong = body["messages"][0]["role"] == "system"
+        return Reply(400, {"error": {"message": says, "type": "BadRequestError", "code": 400}}) if is_wrong else None
+
+    server.rules.append(rule)
+    for _ in range(2):
+        server.say("Yes.")
+        assert (await turn_of(model)).text == "Yes."
+    assert len(server.received) == 3

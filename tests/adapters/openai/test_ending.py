@@ -28,8 +28,8 @@ UNSUPPORTED = (
 )
 TOO_LARGE = "max_tokens is too large: 8192. This model supports at most 4096 completion tokens."
 NO_ROOM = (
-    "This model's maximum context length is 4096 tokens. However, you requested 8300 tokens (108 in the messages, 8192 "
-    "in the completion)."
+    "This model's maximum context length is 131072 tokens. However, you requested 131180 tokens (122988 in the "
+    "messages, 8192 in the completion)."
 )
 
 
@@ -96,6 +96,24 @@ async def test_a_long_conversation_leaves_the_bound_to_shorter_ones(server: Chat
         server.say("Yes.")
         assert (await turn_of(model)).text == "Yes."
     assert [one.body.get("max_tokens") for one in server.received] == [8_192, None, 8_192]
+    await model.aclose()
+
+
+SMALL = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens "
+    "and your request has 19 input tokens (8192 > 4096 - 19)."
+)
+
+
+async def test_a_small_context_is_met_once(server: ChatServer) -> None:
+    """It stands in the refusal, and from then on no more is asked for than there is room for."""
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(tokens=8_192), retries=QUICK)
+    server.rules.append(lambda body: Reply(400, {"error": {"message": SMALL}}) if body["max_tokens"] > 4077 else None)
+    for _ in range(2):
+        server.say("Yes.")
+        assert (await turn_of(model)).text == "Yes."
+    assert [one.body.get("max_tokens") for one in server.received] == [8_192, 1_024, 1_024]
+    assert model.context_tokens == 4_096
     await model.aclose()
 
 

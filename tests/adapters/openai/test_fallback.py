@@ -14,7 +14,7 @@ from core.events import Event, FellBack
 from core.model import Handover, ModelTurn, Restarted, TextDelta
 from tests.adapters.openai.asking import ASKED, PATIENT, QUICK, SEARCH, model_of, shown
 from tests.servers.openai import ERROR_EVENT, KEY, ChatServer, Cut, Forever
-from tests.servers.openai_shapes import TOO_LONG
+from tests.servers.openai_shapes import GONE, TOO_LONG, UNPAID
 from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 
 SECOND = "another-model"
@@ -64,8 +64,8 @@ async def pair() -> AsyncGenerator[Pair]:
         pytest.param(Reply(500), id="an outage"),
         pytest.param(Reset(), id="no connection"),
         pytest.param(Reply(429, ERROR_EVENT, {"Retry-After": "3600"}), id="a rate limit"),
-        pytest.param(Reply(404, {"error": {"message": "x", "code": "model_not_found"}}), id="a model that is gone"),
-        pytest.param(Reply(402, {"error": {"message": "Insufficient Balance"}}), id="an empty account"),
+        *(pytest.param(reply, id=f"a model that is gone at {name}") for name, reply in GONE.items()),
+        *(pytest.param(reply, id=f"an empty account at {name}") for name, reply in UNPAID.items()),
         pytest.param(Reply(401, {"error": {"message": "x"}}), id="a key that was taken away"),
     ],
 )

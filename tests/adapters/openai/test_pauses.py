@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.openai import OpenAIChat
+from adapters.openai import OpenAIChat, OpenAILimits
 from core.errors import ModelUnavailable
-from tests.adapters.openai.asking import PATIENT, QUICK, ask, turn_of
+from tests.adapters.openai.asking import PATIENT, QUICK, ask, model_of, turn_of
 from tests.fakes.clock import Clock
 from tests.servers.openai import ERROR_EVENT, KEY, MODEL, ChatServer
-from tests.servers.openai_shapes import TOO_MANY
+from tests.servers.openai_shapes import GONE, TOO_MANY, UNPAID
 from tests.servers.service import Reply
 
 
@@ -87,16 +87,47 @@ async def test_a_pause_that_goes_on_is_met_by_one(paced: OpenAIChat, server: Cha
     assert len(server.received) == 2
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        {"message": "This request requires more credits, or fewer max_tokens.", "code": 402},
-        {"message": "Insufficient Balance", "type": "unknown_error", "param": None, "code": "invalid_request_error"},
-    ],
-)
-async def test_an_empty_account_is_told_as_one(paced: OpenAIChat, server: ChatServer, error: dict[str, object]) -> None:
-    """As OpenRouter and DeepSeek say it; nothing else has to be changed."""
-    server.faults.append(Reply(402, {"error": error}))
-    with pytest.raises(ModelUnavailable, match="has no credit left"):
+@pytest.mark.parametrize(("status", "believed"), [(503, 60), (429, 900)])
+async def test_a_pause_of_a_day_is_not_believed(
+    paced: OpenAIChat, server: ChatServer, clock: Clock, status: int, believed: int
+) -> None:
+    """One question goes first after a while, and so it is known that the service is well again."""
+    server.faults.append(Reply(status, ERROR_EVENT, {"Retry-After": "86400"}))
+    with pytest.raises(ModelUnavailable) as caught:
         await ask(paced)
+    clock.advance(believed - 9)
+    with pytest.raises(ModelUnavailable):
+        await ask(paced)
+    clock.advance(9)
+    assert (caught.value.wait, (await turn_of(paced, tools=())).text) == (believed, "OK.")
+
+
+async def test_the_doctor_ends_a_pause(paced: OpenAIChat, server: ChatServer) -> None:
+    """What it was told is newer."""
+    server.faults.append(Reply(503, ERROR_EVENT, {"Retry-After": "60"}))
+    with pytest.raises(ModelUnavailable):
+        await ask(paced)
+    await paced.check()
+    assert (await turn_of(paced, tools=())).text == "OK."
+
+
+@pytest.mark.parametrize("reply", UNPAID.values(), ids=UNPAID)
+async def test_an_empty_account_is_told_as_one(server: ChatServer, reply: Reply) -> None:
+    """With any status; nothing else has to be changed, and the bound of tokens stays as it was."""
+    model = model_of(server, limits=OpenAILimits(tokens=8_192))
+    server.faults.append(reply)
+    with pytest.raises(ModelUnavailable, match="has no credit left"):
+        await ask(model)
+    server.say("Yes.")
+    await ask(model)
+    assert [each.body.get("max_tokens") for each in server.received] == [8_192, 8_192]
+    await model.aclose()
+
+
+@pytest.mark.parametrize("reply", GONE.values(), ids=GONE)
+async def test_a_model_that_is_gone_is_told_as_one(model: OpenAIChat, server: ChatServer, reply: Reply) -> None:
+    """With any status."""
+    server.faults.append(reply)
+    with pytest.raises(ModelUnavailable, match="is not known at this address"):
+        await ask(model)
     assert len(server.received) == 1
