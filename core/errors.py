@@ -78,7 +78,8 @@ class ModelUnavailable(Unavailable):
 class PromptTooLong(ModelUnavailable):
     """The chat model cannot read as much as it was given; `limit` are the tokens of prompt and answer, if it said so.
 
-    Nothing of an answer was shown, so that it can be asked again with less.
+    Nothing of an answer was shown, so that it can be asked again with less. It is not final where another model may
+    read more.
     """
 
     def __init__(self, message: str, *, limit: int | None = None) -> None:

@@ -12,11 +12,14 @@ from core.events import FellBack, Observer, unobserved
 from core.model import Handover, ModelTurn, Prices, Prompt, Restarted, TextDelta, ToolSpec
 from core.ports import ChatModel
 
+TOO_SMALL = "The first chat model cannot read as much as this question needs."
+
 
 class FallbackChat:
     """Asks the *second* model where the *first* is away, has too much to do, or is gone.
 
-    What another model would refuse too, such as a prompt that is too long, is the first one's to refuse. The first is
+    What another model would refuse too is the first one's to refuse, and so is a prompt that is too long, unless it
+    cannot be cut to what the first one reads. The first is
     asked again with each turn, unless it has just broken off an answer: it keeps by itself from asking a service that
     failed again and again. Whoever counts is told when the second writes, and its *prices*.
     """
@@ -58,30 +61,45 @@ class FallbackChat:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Yield what the first model says, or take it back and yield what the second says."""
-        was_shown = False
+        was_shown, why = False, self._unasked(prompt)
         try:
-            self._rest.check()
-            async with aclosing(self._first.stream(prompt, tools=tools, may_call=may_call)) as pieces:
-                async for piece in pieces:
-                    self.is_away, was_shown = False, True
-                    yield piece
-        except ShutOut as resting:
-            why = resting.reason
+            if not why:
+                async with aclosing(self._first.stream(prompt, tools=tools, may_call=may_call)) as pieces:
+                    async for piece in pieces:
+                        self.is_away, was_shown = False, True
+                        yield piece
+                self._rest.open()
+                return
         except ModelUnavailable as error:
-            if error.is_final:
-                raise
-            why = str(error)
-            if was_shown:
-                self._rest.shut(why)
-        else:
-            self._rest.open()
-            return
+            why = self._given_up(error, was_shown=was_shown)
         self.is_away = True
         self._observer(FellBack("chat model", why))
         yield Handover(self._prices)
         async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
             async for piece in _told_late(pieces) if was_shown else pieces:
                 yield piece
+
+    def _unasked(self, prompt: Prompt) -> str:
+        """Return why the first is not even asked, if it is not."""
+        if prompt.is_for_another:
+            return TOO_SMALL
+        try:
+            self._rest.check()
+        except ShutOut as resting:
+            return resting.reason
+        return ""
+
+    def _given_up(self, error: ModelUnavailable, *, was_shown: bool) -> str:
+        """Return why the first is given up. Raises the error where the second is not asked, or not yet."""
+        if isinstance(error, PromptTooLong):
+            known, its = self._second.context_tokens, error.limit or self._first.context_tokens
+            error.is_final = bool(known and its and known <= its)
+            raise error
+        if error.is_final:
+            raise error
+        if was_shown:
+            self._rest.shut(str(error))
+        return str(error)
 
 
 async def _told_late(

@@ -194,6 +194,8 @@ class ServiceSettings(BaseSettings):
     """The service of the second chat model. Without it, that of the first one."""
     openai_fallback_key: Key | None = setting("OPENAI_FALLBACK_API_KEY", None)
     """The key for the second chat model. Without it, that of the first one if both use the same service."""
+    openai_fallback_context: int | None = setting("OPENAI_FALLBACK_CONTEXT_TOKENS", None, ge=1_024, like="32768")
+    """The most tokens that the second chat model can read and write together. Without it, what its service reports."""
     openai_review_model: str | None = setting("OPENAI_REVIEW_MODEL", None)
     """A chat model that reviews each answer before its warnings are shown, and notices negations and paraphrases.
     Without it, words and numbers decide."""

@@ -133,7 +133,7 @@ class Services:
             url, key = settings.openai_url, key or settings.openai_key
         limits = OpenAILimits(
             tokens=settings.openai_max_tokens,
-            context=settings.openai_context_tokens if name == FIRST else None,
+            context={FIRST: settings.openai_context_tokens, SECOND: settings.openai_fallback_context}.get(name),
             first=settings.openai_first_seconds,
             read=min(settings.openai_seconds, patience),
             whole=settings.openai_whole_seconds,

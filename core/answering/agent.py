@@ -140,12 +140,10 @@ class Agent:
         turns = rounds + 2 if has_search else 1
         found = question.top_k * self.limits.excerpt_bytes
         first = size_of(self.writer(question, conversation).write().messages) + TOOLS + found
-        again = MOST_RESTARTS + self.limits.handovers
-        before = [*range(turns), *[turns - 1] * again]  # how many each reads, of which one has not searched
+        before = [*range(turns), *[turns - 1] * (MOST_RESTARTS + self.limits.handovers)]  # of which one did not search
         size = len(before) * first + sum(min(each, rounds) for each in before) * MOST_CALLS * found
-        prompts = size / self.bytes_per_token + sum(before) * written
-        if self.model.context_tokens:
-            prompts = min(prompts, len(before) * self.model.context_tokens)
+        prompts, context = size / self.bytes_per_token + sum(before) * written, self.model.context_tokens
+        prompts = min(prompts, len(before) * context) if context else prompts
         usage = Usage(prompt_tokens=ceil(prompts), completion_tokens=len(before) * written)
         return cost_of(usage, dearest, searches) + (self.reviewer.most() if self.reviewer else Cost())
 
@@ -268,15 +266,16 @@ class Run:
         return (ToolCall(id="", name=SEARCH, arguments=json.dumps({"query": text}, ensure_ascii=False)),)
 
     async def _ask_fitting(self) -> AsyncGenerator[Progress, None]:
-        """Let the model speak once, with less to read where it was too much. Raises `ModelUnavailable`."""
-        for refusals in range(MOST_REFUSALS + 1):
+        """Let the model speak once, with less to read or another model where it was too much; may raise the same."""
+        for refusals in range(2 * MOST_REFUSALS + 2):
             try:
                 async with aclosing(self._ask()) as asked:
                     async for item in asked:
                         yield item
             except PromptTooLong as refused:
                 most = readable_bytes(refused.limit, self._agent.model.most_tokens, self._agent.bytes_per_token)
-                if refusals == MOST_REFUSALS or not self._writer.tighten(most):
+                is_smaller = refusals % (MOST_REFUSALS + 1) < MOST_REFUSALS and self._writer.tighten(most)
+                if not is_smaller and (refused.is_final or not self._writer.hand_over()):
                     raise
             else:
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -242,6 +242,8 @@ class PromptWriter:
     found: Sequence[Mapping[str, Any]] | None = None
     newest: Prompt = Prompt(())
     _more: tuple[ChatMessage, ...] = ()
+    _is_for_another: bool = False
+    _whole: tuple[Question, Sequence[Mapping[str, Any]] | None, tuple[ChatMessage, ...]] | None = None  # before cuts
 
     @property
     def size(self) -> int:
@@ -256,7 +258,7 @@ class PromptWriter:
     def add(self, *messages: ChatMessage) -> None:
         """Have all that is written from now on end with *messages*."""
         self._more = (*self._more, *messages)
-        self.newest = Prompt((*self.newest.messages, *messages))
+        self.newest = replace(self.newest, messages=(*self.newest.messages, *messages))
 
     def write(self) -> Prompt:
         """Return the newest prompt, cut to what fits."""
@@ -267,7 +269,8 @@ class PromptWriter:
             asked = opening(self.question, ()).messages
             said = self.most_said - sum(len(str(each["content"]).encode(errors="replace")) for each in asked)
             past = history(self.conversation, budget=min(said, room), frame=0 if room == inf else FRAME)
-            self.newest = Prompt((*opening(self.question, past, self.found).messages, *self._more))
+            messages = (*opening(self.question, past, self.found).messages, *self._more)
+            self.newest = Prompt(messages, self._is_for_another)
         return self.newest
 
     def _room(self) -> float:
@@ -276,9 +279,17 @@ class PromptWriter:
             return inf
         return self.most - TOOLS - size_of((*opening(self.question, (), self.found).messages, *self._more))
 
+    def hand_over(self) -> bool:
+        """Write all of it again, for a model that reads more; return whether that was not done yet."""
+        if self._is_for_another or self._whole is None:
+            return False
+        self.question, self.found, self._more = self._whole
+        self._is_for_another, self.most, self.newest = True, inf, Prompt(())
+        return True
+
     def tighten(self, most: float) -> bool:
         """Cut the prompt to so many bytes, or to half of what it has now; return whether it has become smaller."""
-        before = self.size
+        before, self._whole = self.size, self._whole or (self.question, self.found, self._more)
         self.most = most if most < before + TOOLS else (before + TOOLS) / 2
         self.write()
         return self.size < before

@@ -28,9 +28,13 @@ ChatMessage: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Everything that the model is given for one turn, oldest first, so that its beginning stays cacheable."""
+    """Everything that the model is given for one turn, oldest first, so that its beginning stays cacheable.
+
+    It is *for another* model than the first where that reads too little, however much is cut.
+    """
 
     messages: tuple[ChatMessage, ...]
+    is_for_another: bool = False
 
 
 @dataclass(frozen=True, slots=True)

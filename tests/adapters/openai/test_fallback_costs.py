@@ -11,10 +11,11 @@ from adapters.openai import FallbackChat
 from core.answering.agent import Agent
 from core.model import Answer, Cost, Prices, Status
 from tests.adapters.openai.asking import model_of
-from tests.builders import hit, question
+from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import ChatServer, Cut
+from tests.servers.openai_shapes import TOO_LONG
 from tests.servers.service import Reply
 
 FIRST, SECOND = (Prices(prompt=each, cached=each, completion=each) for each in (1_000_000.0, 10_000_000.0))
@@ -100,6 +101,25 @@ async def test_a_first_model_that_breaks_off_again_and_again_is_replaced(both: B
     assert (await both.asked()).status is Status.ANSWERED
     assert (len(both.first.received), len(both.second.received)) == (3, 2)
     assert sum(each.tokens for each in both.spent) <= both.agent.most(question()).tokens
+
+
+@pytest.mark.promise("second-model")
+@pytest.mark.parametrize(("known", "asked"), [(None, 1), (200_000, 1), (4_096, 0)])
+async def test_what_the_first_cannot_read_however_it_is_cut_is_given_to_one_that_reads_more(
+    both: Both, known: int | None, asked: int
+) -> None:
+    """As it was before it was cut; one that is known to read no more is not asked."""
+    both.first.rules.append(lambda body: TOO_LONG["vLLM"][0])
+    both.models[1].dialect.context = known
+    both.second.say("Robots act [1].")
+    past = conversation(*(turn_of(f"What is {each}?", "It acts. " * 900) for each in range(9)))
+
+    *_, last = [item async for item in both.agent.run(question(), past)]
+
+    assert isinstance(last, Answer)
+    assert (last.status, len(both.second.received)) == (Status.ANSWERED if asked else Status.FAILED, asked)
+    sizes = [len(each.body["messages"]) for each in (both.first.received[0], *both.second.received)]
+    assert sizes == [sizes[0]] * (1 + asked)
 
 
 @pytest.mark.promise("bounded-asking")
