@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.retry import CircuitBreaker, RetryPolicy, Skipped, Transient
@@ -93,9 +93,11 @@ def _of_status(error: UnexpectedResponse) -> tuple[RetrievalUnavailable, Transie
 
 
 Result = TypeVar("Result")
+Call: TypeAlias = "Callable[[Callable[[AsyncQdrantClient], Awaitable[Any]]], Awaitable[Any]]"
 
 PORT = 6333
 CONNECTIONS = 50
+PAGE_OF_SCROLL = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,17 @@ class QdrantConnection:
             trust_env=False,
             **options,
         )
+
+
+async def payloads(call: Call, name: str, **wanted: Any) -> AsyncIterator[Mapping[str, Any]]:
+    """Yield the payloads of the points of a collection, by calls such as `ask`. Raises `RetrievalUnavailable`."""
+    page: dict[str, Any] = {"limit": PAGE_OF_SCROLL, **wanted}
+    while True:
+        points, page["offset"] = await call(lambda client: client.scroll(name, **page))
+        for point in points:
+            yield point.payload or {}
+        if page["offset"] is None:
+            return
 
 
 def _split(url: str) -> SplitResult:

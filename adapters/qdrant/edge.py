@@ -42,6 +42,7 @@ from adapters.qdrant.shard import (
     config_of,
     open_shard,
     owned,
+    points_of,
 )
 from adapters.unix import copy_sparse, free_space, give_way
 from core.documents.chunking import embedding_text
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-PAGE_OF_SCROLL = 5_000
 MOST = 2_000  # passages that are remembered: some four megabytes
 WORDS = 10_000  # of which it is remembered what they weigh
 ALL = 1_000_000  # more values than a facet will ever have
@@ -191,7 +191,8 @@ class EdgeIndex:
             unread = [*points]
         if unread:
             records = shard.retrieve(unread, with_payload=True, with_vector=False)
-            self.remembered.update((record.id, to_passage(record.payload)) for record in records if record.payload)
+            read = ((record.id, record.payload) for record in records)  # each look at a payload makes another copy
+            self.remembered.update((point, to_passage(payload)) for point, payload in read if payload)
         most = (sum(self._weight(shard, word) for word in words.indices) if points else 0.0) or 1.0
         return [
             Candidate(self.remembered[point], scores[DENSE].get(point), min(scores[SPARSE].get(point, 0.0) / most, 1.0))
@@ -298,22 +299,9 @@ class EdgeIndex:
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
     """Read what says which version of which page a passage belongs to."""
     import qdrant_edge
-    from qdrant_edge import ScrollRequest
 
     of_source = scope_filter(Scope(sources=(source,)), qdrant_edge, qdrant_edge.RangeFloat)
-    offset = None
-    while True:
-        records, offset = shard.scroll(
-            ScrollRequest(
-                offset=offset,
-                limit=PAGE_OF_SCROLL,
-                filter=of_source,
-                with_payload=["page_url", "content_hash", "page_length"],
-            )
-        )
-        yield from (record.payload or {} for record in records)
-        if offset is None:
-            return
+    return (payload for _, payload in points_of(shard, "page_url", "content_hash", "page_length", chosen=of_source))
 
 
 def _values(shard: EdgeShard, key: str, open_to: Filter | None = None) -> tuple[str, ...]:

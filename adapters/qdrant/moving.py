@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.qdrant.points import DENSE, Label, to_passage
 from adapters.qdrant.records import FileRecords
-from adapters.qdrant.shard import LABEL, SHARD, SOURCES, open_shard, owned
+from adapters.qdrant.shard import LABEL, SHARD, SOURCES, open_shard, owned, points_of
 from core.model import EmbeddedPassage, SourceRecord
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeShard, PointId
 
-PAGE_OF_SCROLL = 5_000
-PARTS = ["source", "page_url"]
+PARTS = ("source", "page_url")
 
 
 class StoredIndex:
@@ -52,17 +51,10 @@ class StoredIndex:
 
 def _ids(shard: EdgeShard) -> dict[tuple[str, str], list[PointId]]:
     """Return which points a page has."""
-    from qdrant_edge import ScrollRequest
-
     found: defaultdict[tuple[str, str], list[PointId]] = defaultdict(list)
-    offset = None
-    while True:
-        points, offset = shard.scroll(ScrollRequest(offset=offset, limit=PAGE_OF_SCROLL, with_payload=PARTS))
-        for point in points:
-            payload = point.payload or {}
-            found[str(payload["source"]), str(payload["page_url"])].append(point.id)
-        if offset is None:
-            return found
+    for point, payload in points_of(shard, *PARTS):
+        found[str(payload["source"]), str(payload["page_url"])].append(point)
+    return found
 
 
 def _embedded(point: Any) -> EmbeddedPassage:

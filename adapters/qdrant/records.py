@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, WrongSettings
+from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, WrongSettings, payloads
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import SourceRecord
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from qdrant_client.http.models import UpdateOperation
 
 RECORDS = TypeAdapter(list[SourceRecord])
-PAGE_OF_SCROLL = 1_000
 DAMAGED = (
     "{} cannot be read, which says who may read which documents. If a newer Footnote wrote it, run that one. Otherwise "
     "remove the file; then every source belongs to the first community, until you type footnote sources share."
@@ -90,18 +89,10 @@ class ServerRecords:
     async def read(self) -> dict[str, SourceRecord]:
         """Return what is written, by name. Raises `RetrievalUnavailable`."""
         found: dict[str, dict[str, Any]] = {}
-        offset: Any = None
         try:
-            while True:
-                points, offset = await self._connection.ask(
-                    lambda client, offset=offset: client.scroll(
-                        self._name, limit=PAGE_OF_SCROLL, offset=offset, with_payload=True
-                    )
-                )
-                for payload in (point.payload or {} for point in points):
-                    found.setdefault(str(payload.get("name")), {}).update(payload)
-                if offset is None:
-                    return {name: SourceRecord.model_validate(said) for name, said in found.items()}
+            async for payload in payloads(self._connection.ask, self._name):
+                found.setdefault(str(payload.get("name")), {}).update(payload)
+            return {name: SourceRecord.model_validate(said) for name, said in found.items()}
         except Missing:
             return {}
         except ValidationError as error:

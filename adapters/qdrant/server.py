@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
-from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, QdrantTimeouts, WrongSettings
+from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, QdrantTimeouts, WrongSettings, payloads
 from adapters.qdrant.points import (
     BREADTH,
     DENSE,
@@ -85,7 +85,7 @@ Result = TypeVar("Result")
 
 TIMEOUTS = QdrantTimeouts()
 PATIENCE = 3.0  # seconds: whoever searches gives up before a try does
-PAGE_OF_SCROLL = 1_000
+PARTS = ["page_url", "content_hash", "page_length"]
 POINTS_OF_A_REQUEST = 100  # of 1,536 numbers: a few megabytes, where a server takes 32
 URLS_OF_A_REQUEST = 100
 OLDEST = (1, 16)  # the first version that keeps metadata with a collection
@@ -320,22 +320,9 @@ class ServerIndex:
 
     async def _payloads(self, source: str) -> AsyncIterator[Mapping[str, Any]]:
         """Read what says which version of which page a passage belongs to."""
-        of_source = open_to(Scope(sources=(source,)))
-        offset: Any = None
-        while True:
-            records, offset = await self._connection.ingest(
-                lambda client, offset=offset: client.scroll(
-                    self._collections.own,
-                    scroll_filter=of_source,
-                    limit=PAGE_OF_SCROLL,
-                    offset=offset,
-                    with_payload=["page_url", "content_hash", "page_length"],
-                )
-            )
-            for record in records:
-                yield record.payload or {}
-            if offset is None:
-                return
+        wanted: dict[str, Any] = {"scroll_filter": open_to(Scope(sources=(source,))), "with_payload": PARTS}
+        async for payload in payloads(self._connection.ingest, self._collections.own, **wanted):
+            yield payload
 
     async def _outline(self, scope: Scope, name: str) -> Outline:
         chosen = open_to(scope)

@@ -7,17 +7,17 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, Label, page_filter, point_id
 from adapters.unix import free_space
 from core.errors import Misconfigured, RetrievalUnavailable
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeConfig, EdgeShard
+    from qdrant_edge import EdgeConfig, EdgeShard, Filter, PointId
 
 
 LABEL, SHARD, TIDIED, OLD, SOURCES = "label.json", "shard", "tidied", "untidy", "sources.json"
@@ -30,6 +30,7 @@ DAMAGED = (
     "is kept."
 )
 
+PAGE_OF_SCROLL = 5_000
 LOCKED = "WouldBlock"  # in what the engine says when somebody else holds the lock on its write-ahead log
 OWNED = (
     "The index in {} is in use by another process, and only one can use it at a time. Stop the other one, or set "
@@ -136,6 +137,19 @@ def config_of(label: Label) -> EdgeConfig:
         sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
         max_search_threads=1,
     )
+
+
+def points_of(shard: EdgeShard, *fields: str, chosen: Filter | None = None) -> Iterator[tuple[PointId, dict[str, Any]]]:
+    """Yield all points, or those that are *chosen*, with some fields of their payloads."""
+    from qdrant_edge import ScrollRequest
+
+    offset = None
+    while True:
+        request = ScrollRequest(offset=offset, limit=PAGE_OF_SCROLL, filter=chosen, with_payload=[*fields])
+        records, offset = shard.scroll(request)
+        yield from ((record.id, record.payload or {}) for record in records)
+        if offset is None:
+            return
 
 
 def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
