@@ -24,6 +24,7 @@ from adapters.qdrant.points import (
     page_filter,
     point_id,
     scope_filter,
+    to_candidate,
     to_passage,
     to_payload,
     unseen,
@@ -187,17 +188,18 @@ class EdgeIndex:
                 scores[name].update((point.id, point.score) for point in found)
         unread = [point for point in points if point not in self.remembered]
         if len(self.remembered) + len(unread) > self._most:
-            self._forget()
+            self.remembered.clear()
             unread = [*points]
         if unread:
             records = shard.retrieve(unread, with_payload=True, with_vector=False)
             read = ((record.id, record.payload) for record in records)  # each look at a payload makes another copy
             self.remembered.update((point, to_passage(payload)) for point, payload in read if payload)
-        most = (sum(self._weight(shard, word) for word in words.indices) if points else 0.0) or 1.0
+        weights = {word: self._weight(shard, word) for word in words.indices} if points else {}
+        dense, by_words, known = scores[DENSE], scores[SPARSE], self.remembered
         return [
-            Candidate(self.remembered[point], scores[DENSE].get(point), min(scores[SPARSE].get(point, 0.0) / most, 1.0))
+            to_candidate(known[point], dense.get(point), by_words.get(point, 0.0), weights, lexical)
             for point in points
-            if point in self.remembered
+            if point in known
         ]
 
     def _weight(self, shard: EdgeShard, word: int) -> float:

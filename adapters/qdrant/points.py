@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from core.model import Passage, Scope
+from core.model import Candidate, Passage, Scope
 
 if TYPE_CHECKING:
     from qdrant_edge import Bm25, Filter
@@ -91,6 +92,21 @@ def unseen(passages: int) -> float:
     return FULLEST * math.log(2 * passages + 2)
 
 
+@lru_cache(maxsize=10_000)
+def _words_of(lexical: Bm25, title: str) -> frozenset[int]:
+    return frozenset(lexical.embed_document(with_parts(title)).indices)
+
+
+def to_candidate(
+    passage: Passage, dense: float | None, words: float, weights: Mapping[int, float], lexical: Bm25
+) -> Candidate:
+    """Return a passage with its scores, as shares of what the words of a query weigh."""
+    most = sum(weights.values()) or 1.0
+    title = _words_of(lexical, passage.page_title) if words else ()  # they are also words of the passage
+    named = sum([weights[word] for word in weights if word in title])
+    return Candidate(passage, dense, min(words / most, 1.0), named / most)
+
+
 BREADTH = 128  # candidates kept while walking the graph; it finds 91 of 100 passages that reading all would find
 DENSE = "dense"
 SPARSE = "sparse"
@@ -115,7 +131,8 @@ def to_payload(passage: Passage) -> dict[str, Any]:
 
 def to_passage(payload: Mapping[str, Any]) -> Passage:
     """Return the passage that a payload holds."""
-    fields = {name: value for name, value in payload.items() if name != STORED_AT}
+    fields = dict(payload)
+    fields.pop(STORED_AT, None)
     if OPENS_AT in fields:
         fields[OPENS_AT] = datetime.fromtimestamp(payload[OPENS_AT], UTC)
     return Passage(**fields)

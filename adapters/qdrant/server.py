@@ -22,6 +22,7 @@ from adapters.qdrant.points import (
     lexical_encoder,
     point_id,
     scope_filter,
+    to_candidate,
     to_passage,
     to_payload,
     unseen,
@@ -152,9 +153,10 @@ class ServerIndex:
                 rest: dict[str, Any] = {"filter": only, "params": exact, "limit": len(missing), "with_payload": False}
                 requests[name] = QueryRequest(query=vector, using=name, **rest)
         await self._score(collection, requests, scores, {})
-        most = await self._most(collection, [max(scores[name].values(), default=None) for name in alone])
+        best = {int(name): max(scores[name].values(), default=None) for name in alone}
+        weights, dense, by_words = await self._weights(collection, best), scores[DENSE], scores[SPARSE]
         return [
-            Candidate(to_passage(payload), scores[DENSE].get(point), min(scores[SPARSE].get(point, 0.0) / most, 1.0))
+            to_candidate(to_passage(payload), dense.get(point), by_words.get(point, 0.0), weights, self._lexical)
             for point, payload in found.items()
             if DENSE not in vectors or point in scores[DENSE]
         ]
@@ -175,12 +177,12 @@ class ServerIndex:
                 if point.payload:
                     payloads[int(point.id)] = point.payload
 
-    async def _most(self, collection: str, best: Sequence[float | None]) -> float:
-        """Return what a passage would have that fits each word as the *best* one does; None is a word of no passage."""
-        if None not in best:
-            return sum(each or 0.0 for each in best) or 1.0
+    async def _weights(self, collection: str, best: Mapping[int, float | None]) -> Mapping[int, float]:
+        """Return what each word adds to the passage that it fits *best*; None is a word of no passage."""
+        if None not in best.values():
+            return {word: each or 0.0 for word, each in best.items()}
         counted = await self._connection.ask(lambda client: client.count(collection, exact=False))
-        return sum(unseen(counted.count) if each is None else each for each in best)
+        return {word: unseen(counted.count) if each is None else each for word, each in best.items()}
 
     def _vectors(self, query: IndexQuery) -> dict[str, Any]:
         """Return what is looked for; nothing but stop words find nothing, and a server may refuse an empty vector."""

@@ -121,7 +121,7 @@ def values(result: Result) -> Values:
 def measured(all_values: Sequence[Values]) -> Mapping[str, Measured]:
     """Return the mean of each measure, of the cases where it can be measured."""
     of_kinds = {kind.name: [each[kind.name] for each in all_values if kind.name in each] for kind in MEASURES}
-    return {name: _interval(found) for name, found in of_kinds.items() if found}
+    return {name: interval(found) for name, found in of_kinds.items() if found}
 
 
 def times(results: Sequence[Result]) -> Mapping[str, tuple[float, float]]:
@@ -165,12 +165,12 @@ def compared(now: Mapping[str, Values], before: Mapping[str, Values]) -> Mapping
             if kind.name in values and kind.name in before.get(name, {})
         ]
         if both:
-            change = _interval([one - other for one, other in both])
+            change = interval([one - other for one, other in both])
             found[kind.name] = Difference(fmean(other for _, other in both), fmean(one for one, _ in both), change)
     return found
 
 
-def _interval(sample: Sequence[float]) -> Measured:
+def interval(sample: Sequence[float]) -> Measured:
     """Return the mean, and the percentile interval of its bootstrap, which is the same at each call."""
     draw = random.Random(0)  # noqa: S311 - nothing secret
     means = sorted(fmean(draw.choices(sample, k=len(sample))) for _ in range(RESAMPLES))

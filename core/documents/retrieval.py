@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 CANDIDATES = 25  # of each list; both scores are filled in for all, so more of them change hardly any ranking
 NEAREST = 3  # for somebody to look into where nothing is relevant
 MEANING = 0.5  # of the rank, beside the share of words
+NAMED = 0.05  # of the share that the page's title has: measured by `python -m bench.finding rankings`
 RERANKED = 30
 EMBEDDING = 0.5  # of the time that a search has, so that there is time to search by words
 RERANKING = 0.8  # of it, from its beginning on, so that there is time to do without
@@ -53,9 +54,9 @@ class HybridRetriever:
     """Ranks by cosine and share of words in equal parts; scores by both too, as the embedder's calibration weighs them.
 
     Words order what is about the topic, and meaning tells what is: of two foreign questions one shares some word with
-    any corpus, so the score that people see and the threshold cuts counts words for less. It may also be the
-    reranker's own. While that is down, the other stands in for it, and nothing is said: both are calibrated to the
-    same boundary.
+    any corpus, so the score that people see and the threshold cuts counts words for less, and the page's title, which
+    says nothing of the passage itself, not at all. It may also be the reranker's own. While that is down, the other
+    stands in for it, and nothing is said: both are calibrated to the same boundary.
     """
 
     embedder: Embedder
@@ -148,7 +149,7 @@ class HybridRetriever:
             for each in candidates:
                 item = evidence.setdefault(each.passage.passage_id, _Evidence(each.passage, scores=[0.0] * len(found)))
                 dense, words = each.dense or 0.0, each.lexical or 0.0
-                item.rank += (MEANING * dense + (1 - MEANING) * words) / len(found)
+                item.rank += (MEANING * dense + (1 - MEANING) * words + NAMED * each.named) / len(found)
                 item.scores[number] = words if lexical_only else calibration.evidence(dense, words)
         ranked = sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))
         if self.reranker is not None and not lexical_only:

@@ -215,12 +215,13 @@ class Candidate:
     """What an index found: the cosine in `dense` and the share of words in `lexical`; None where it has no vector.
 
     The share is the BM25 sum, divided by that of a passage that fits each word of the query as well as the one does
-    that fits it best; a word that no passage has counts too, as a very rare one.
+    that fits it best; a word that no passage has counts too, as a very rare one. `named` is that of the page's title.
     """
 
     passage: Passage
     dense: float | None = None
     lexical: float | None = None
+    named: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

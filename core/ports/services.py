@@ -90,7 +90,7 @@ class PassageIndex(Catalogue, Protocol):
     """Holds passages with their vectors and words."""
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
-        """Return the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
+        """Return the union of the *limit* nearest by vector and the *limit* best by words, each with all scores."""
         ...
 
     async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from core.model import IndexQuery
 from core.ports import PassageIndex
-from tests.contracts.test_passage_index import INDEXES, page, put
+from tests.contracts.test_passage_index import EMBEDDER, INDEXES, page, put
 
 
 @pytest.fixture(name="index", params=INDEXES, ids=lambda make: make.__name__)
@@ -37,6 +37,24 @@ async def test_a_passage_with_all_words_has_the_whole_share(index: PassageIndex)
 
     assert whole == pytest.approx(1.0)
     assert 0.1 < some < most < 0.8
+
+
+async def test_the_title_of_a_page_has_a_share_of_its_own(index: PassageIndex) -> None:
+    """All passages of the page have it, whatever they say themselves, and by whichever list they were found."""
+    titles = ("Grippers that hold fruit", "Grippers", "Wheels")
+    for number, title in enumerate(titles):
+        await put(index, page(f"page {number}", "Grippers hold fruit.", "Fruit falls.", page_title=title))
+
+    async def named(text: str, *, by_meaning: bool = True) -> list[set[float]]:
+        vector = await EMBEDDER.embed_query(text) if by_meaning else None
+        found = await index.candidates(IndexQuery(text, vector), limit=10)
+        return [{round(each.named, 6) for each in found if each.passage.page_title == title} for title in titles]
+
+    (whole,), (some,), (none,) = await named("grippers hold fruit")
+    assert (whole, none) == (1.0, 0.0)
+    assert 0.1 < some < 0.8
+    assert await named("grippers hold fruit", by_meaning=False) == [{whole}, {some}, {none}]
+    assert await named("zeppelins") == [{0.0}, {0.0}, {0.0}]
 
 
 async def test_a_word_that_has_come_is_no_longer_one_of_no_passage(index: PassageIndex) -> None:

@@ -33,6 +33,7 @@ class MemoryIndex:
                 dense=None if query.vector is None else _cosine(query.vector, one.vector),
                 lexical=len(_words(query.text) & _words(f"{one.passage.heading} {one.passage.text}"))
                 / max(len(_words(query.text)), 1),
+                named=len(_words(query.text) & _words(one.passage.page_title)) / max(len(_words(query.text)), 1),
             )
             for one in self._all()
             if _is_open(one.passage, query.scope)

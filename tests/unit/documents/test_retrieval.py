@@ -134,15 +134,13 @@ async def test_the_nearest_are_those_of_the_highest_score_among_all() -> None:
     assert len(result.nearest) == 3
 
 
-async def test_passages_are_ranked_by_cosine_and_words_in_equal_parts_and_scored_by_the_calibration() -> None:
-    """The ranks are .4+.1 for a, .2+.5 for b, and .45 for c, which shares no word."""
-    result = await search({"q": [Candidate(A, 0.8, 0.2), Candidate(B, 0.4, 1.0), Candidate(C, 0.9, None)]})
+async def test_passages_are_ranked_by_cosine_words_and_title_and_scored_by_the_calibration() -> None:
+    """The ranks are .4+.08 for a, .2+.5 for b, and .45+.05 for c, whose page alone is called what is asked."""
+    found = [Candidate(A, 0.8, 0.16), Candidate(B, 0.4, 1.0), Candidate(C, 0.9, None, named=1.0)]
 
-    assert scores(result) == [
-        ("b", round(relevance(0.4), 6)),
-        ("a", round(relevance(0.8), 6)),
-        ("c", round(relevance(0.9), 6)),
-    ]
+    result = await search({"q": found})
+
+    assert scores(result) == [(name, round(relevance(of), 6)) for name, of in (("b", 0.4), ("c", 0.9), ("a", 0.8))]
     assert result.total_count == 3
 
 
