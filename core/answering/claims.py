@@ -45,7 +45,7 @@ _GREEK = dict(zip("αβγδεθλμπρστφψω", _LETTERS.split(), strict=Tru
 _LOOSE = str.maketrans({**_GREEK, **dict.fromkeys("_\\{}^$*`", "")})
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A sentence, an item, a row or a line of code."""
 
     text: str
@@ -80,17 +80,17 @@ class Statement:
         return not self._read[1] and not self._running
 
     @cached_property
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TextPart]:
         """Its sentences, items, rows and lines of code; a row has the words of its head, and all are counted."""
         parts = [
-            Part(
+            TextPart(
                 each,
                 {word[:LONG] for word in stems(each)},
                 [*figures(each, _without_code(each))] if has_figures(each) else [],
             )
             for each in _pieces(self.text)
         ]
-        last: Part | None = None
+        last: TextPart | None = None
         for kind, run in groupby((part for part in parts if part.words), _kind):
             held = [*run]
             head, rows = (held[0], held[1:]) if kind == "|" else (last, held)
@@ -296,7 +296,7 @@ class Evidence:
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
 
 
-class Place(NamedTuple):
+class NumberPlace(NamedTuple):
     """Where a number stands: in which part of the passages, and how much of a claim is there or just before."""
 
     figure: Figure
@@ -304,13 +304,13 @@ class Place(NamedTuple):
     reach: float
 
 
-def _contradicts(claim: Statement, parts: Sequence[Part]) -> bool:
+def _contradicts(claim: Statement, parts: Sequence[TextPart]) -> bool:
     """Return whether more of a claim, and of what is around a number of it, is around another number."""
     times = Counter(word for part in parts for word in claim.words.intersection(part.words))
     weights = {word: len(word) / sqrt(many) for word, many in times.items()}
     places, known = [*_places(claim, parts, weights)], {each.value for each in claim.said}
     for at, said in enumerate(claim.said[:MOST_NUMBERS]):
-        own, others = list[tuple[float, Place]](), list[tuple[float, Place]]()
+        own, others = list[tuple[float, NumberPlace]](), list[tuple[float, NumberPlace]]()
         for place in places:
             score = place.reach + _near(said, place.figure, weights)
             if said.may_be(place.figure):
@@ -324,7 +324,9 @@ def _contradicts(claim: Statement, parts: Sequence[Part]) -> bool:
     return False
 
 
-def _outdoes(said: Figure, other: tuple[float, Place], own: Sequence[tuple[float, Place]], again: int) -> bool:
+def _outdoes(
+    said: Figure, other: tuple[float, NumberPlace], own: Sequence[tuple[float, NumberPlace]], again: int
+) -> bool:
     """Return whether another number is in the place of one that was said *again* so many times."""
     score, (figure, part, _) = other
     left = own[again:] if part == own[0][1].part else own  # as in "between 12 and 12"
@@ -334,11 +336,11 @@ def _outdoes(said: Figure, other: tuple[float, Place], own: Sequence[tuple[float
     )
 
 
-def _places(claim: Statement, parts: Sequence[Part], weights: Mapping[str, float]) -> Iterator[Place]:
+def _places(claim: Statement, parts: Sequence[TextPart], weights: Mapping[str, float]) -> Iterator[NumberPlace]:
     before = 0.0
     for at, part in enumerate(parts):
         reach = sum(map(weights.__getitem__, claim.words.intersection(part.words)))
-        yield from (Place(figure, at, max(reach, before)) for figure in part.figures)
+        yield from (NumberPlace(figure, at, max(reach, before)) for figure in part.figures)
         before = 0.0 if part.text.startswith("#") else reach
 
 
@@ -357,7 +359,7 @@ def _pieces(text: str) -> Iterator[str]:
     yield from sentences(text[here:])
 
 
-def _kind(part: Part) -> str:
+def _kind(part: TextPart) -> str:
     """Return what a part is one of several of: rows, items or nothing."""
     return "|" if part.text.startswith("|") else "-" if _ITEM.match(part.text) else ""
 
