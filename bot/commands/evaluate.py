@@ -45,7 +45,7 @@ def evaluate_cases(path: Path, telling: Reporting) -> int:
     It is 1 where a measure is worse than that of an earlier run by more than the margin.
     """
     try:
-        with path.open(encoding="utf-8") as lines:  # unlike splitlines(), it leaves a U+2028 inside of a text alone
+        with path.open(encoding="utf-8-sig") as lines:  # unlike splitlines(), it leaves a U+2028 inside of a text alone
             cases = read_cases(lines)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The cases in {path} cannot be read. Check the path.", field="cases") from error

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from core.errors import InvalidInput
 from core.model import Answer, Status, Value
+from core.model.question import QuestionText
 
 Kind: TypeAlias = Literal["single_topic", "across_modules", "follow_up", "out_of_scope", "not_in_documents"]
 _WHOLE = re.compile(
@@ -34,8 +35,8 @@ class Case(Value):
 
     id: str
     kind: Kind = "single_topic"
-    question: str
-    before: tuple[str, ...] = ()
+    question: QuestionText
+    before: tuple[QuestionText, ...] = ()
     chapters: tuple[str, ...] = ()
     at_least_chapters: int = 0
     pages: tuple[str, ...] = ()
@@ -80,7 +81,7 @@ def is_of(page: str, url: str) -> bool:
 
 
 def read_cases(lines: Iterable[str]) -> list[Case]:
-    """Read one JSON case a line; `InvalidInput` names the first line that is none."""
+    """Read one JSON case a line; `InvalidInput` names the first line that is none, or asks what nobody can ask."""
     cases: list[Case] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -90,7 +91,7 @@ def read_cases(lines: Iterable[str]) -> list[Case]:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"])) or "the line"
-            message = f"Line {number} of the cases cannot be used: {where}: {first['msg']}."
+            message = f"Line {number} of the cases cannot be used: {where}: {first['msg'].rstrip('.')}."
             raise InvalidInput(message, field="cases") from error
         if cases[-1].id in {case.id for case in cases[:-1]}:
             raise InvalidInput(f"Line {number} of the cases has the id of another one. Change it.", field="cases")

@@ -19,9 +19,9 @@ CASE = {
 
 
 def test_the_report_as_json_names_each_case_and_check(footnote: Footnote, tmp_path: Path) -> None:
-    """A separator of lines inside of a text does not end the line of JSON."""
+    """A separator of lines inside of a text does not end the line of JSON, and a byte-order mark is none of it."""
     path = tmp_path / "cases.jsonl"
-    path.write_text(json.dumps(CASE, ensure_ascii=False) + "\n\n", encoding="utf-8")
+    path.write_text(json.dumps(CASE, ensure_ascii=False) + "\n\n", encoding="utf-8-sig")
 
     ended = footnote("evaluate", str(path), "--json")
 
@@ -67,7 +67,7 @@ def test_the_report_as_a_page_loads_nothing_and_shows_every_case(footnote: Footn
     cases = {each.text(): "open" in each.parent.attributes for each in tree.css("summary") if each.parent}
     assert (ended.code, [each.text() for each in tree.css("h1")]) == (0, ["1 of 2 cases passed"])
     assert cases == {
-        "✓ food: What do penguins\u2028eat?": False,
+        "✓ food: What do penguins\neat?": False,  # as it is asked
         "✗ <script>: What do <b>penguins</b> eat?": True,
     }
     assert tree.css("script, img, link, iframe, [src], [href]") == []

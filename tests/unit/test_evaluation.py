@@ -107,10 +107,13 @@ def test_cases_are_read_one_a_line() -> None:
         ([LINE.replace("single_topic", "odd")], "Line 1 of the cases cannot be used: kind: Input should be"),
         ([LINE, LINE], "Line 2 of the cases has the id of another one. Change it."),
         (["{}"], "Line 1 of the cases cannot be used: id: Field required."),
+        ([LINE, LINE.replace("What is a robot?", " ")], "Line 2 of the cases cannot be used: question: Please"),
+        ([LINE.replace("robot", "robot" * 400)], "Line 1 of the cases cannot be used: question: The question has 2,0"),
+        ([LINE.replace("}", ', "before": ["Hi", ""]}')], "Line 1 of the cases cannot be used: before.1: Please"),
     ],
 )
 def test_a_case_that_cannot_be_read_is_named(lines: list[str], message: str) -> None:
-    """The line, the field and the reason."""
+    """The line, the field and the reason: also where nobody could ask it, so that nothing is asked before that."""
     with pytest.raises(InvalidInput) as raised:
         read_cases(lines)
 
