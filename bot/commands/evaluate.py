@@ -22,7 +22,7 @@ from bot.outcome import OK
 from core.answering.context import earlier_questions, stands_alone
 from core.errors import InvalidInput, ModelUnavailable, RetrievalUnavailable
 from core.messages import counted
-from core.model import EVERYTHING, Answer, Conversation, MessageRef, Scope, Turn, Usage
+from core.model import EVERYTHING, Answer, Conversation, MessageRef, Scope, Turn, Usage, without_controls
 
 Item = TypeVar("Item")
 FOUND = 50  # passages, among which are several of one section
@@ -165,22 +165,17 @@ async def found_in_turn(opened: Session, questions: Sequence[str]) -> Sequence[s
 
 def _print(run: EvaluationRun, comparison: Comparison | None) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("case", "kind", "question", "status", "cited", "not as expected")
     table.title = f"{run.passed} of {len(run.results)} cases passed"
     for result in run.results:
         chapters = Counter(citation.chapter for citation in result.answer.citations)
         wrong = ", ".join(name for name, held in result.checks.items() if not held)
-        table.add_row(
-            result.case.id,
-            result.case.kind,
-            escape(result.case.question),
-            result.answer.status.value,
-            ", ".join(chapters),
-            wrong or "-",
-        )
+        case, status = result.case, result.answer.status.value
+        cells = case.id, case.kind, case.question, status, ", ".join(chapters), wrong or "-"
+        table.add_row(*(Text(without_controls(each)) for each in cells))  # in which nothing is markup
     console = Console()
     console.print(table)
     tables = [("Measures", measures_of(run))] + ([("Compared", differences(comparison))] if comparison else [])

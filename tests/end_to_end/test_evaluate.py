@@ -74,6 +74,18 @@ def test_the_report_as_a_page_loads_nothing_and_shows_every_case(footnote: Footn
     assert {"recall@5", "acceptable"} <= {each.text() for each in tree.css("svg text")}
 
 
+def test_what_looks_like_markup_of_the_terminal_is_text_in_the_table(footnote: Footnote, tmp_path: Path) -> None:
+    """Whatever a case is called, and whatever it asks; nor does it colour anything."""
+    path = tmp_path / "cases.jsonl"
+    named = ("[/foo]", "[red]x[/red]\x1b[31m", ":fish:")
+    path.write_text("\n".join(json.dumps({**CASE, "id": each, "question": each}) for each in named), encoding="utf-8")
+
+    ended = footnote("evaluate", str(path))
+
+    assert (ended.code, ended.err) == (0, "")
+    assert [ended.out.count(each) for each in ("[/foo]", "[red]x[/red][31m", ":fish:", "\x1b")] == [2, 2, 2, 0]
+
+
 def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Path) -> None:
     """The code is 1 where it is worse by more than the margin, and says which measures are."""
     path, before = tmp_path / "cases.jsonl", tmp_path / "before.json"
