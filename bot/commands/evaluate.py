@@ -17,7 +17,7 @@ from bot.commands.ask import AskOptions, check_scope, thread_ref
 from bot.commands.session import Session, session
 from bot.evaluation.cases import Case, Result, evaluate, read_cases
 from bot.evaluation.measures import NDCG_AT
-from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of
+from bot.evaluation.report import Comparison, EvaluationRun, KnownRun, differences, measures_of
 from bot.outcome import OK
 from core.answering.context import earlier_questions, stands_alone
 from core.errors import InvalidInput, ModelUnavailable, RetrievalUnavailable
@@ -51,11 +51,12 @@ def evaluate_cases(path: Path, telling: Reporting) -> int:
         raise InvalidInput(f"The cases in {path} cannot be read. Check the path.", field="cases") from error
     if telling.html is not None and (telling.html in (path, telling.against) or not telling.html.parent.is_dir()):
         raise InvalidInput(f"The page cannot be written to {telling.html}. Name another file.", field="html")
-    if telling.against is not None:
-        EvaluationRun.of(()).against(telling.against, telling.margin)  # before anybody waits for answers
+    known = KnownRun.read(telling.against) if telling.against is not None else None
+    if known is not None:
+        known.values_of(cases)  # before anybody waits for answers
     with session("footnote evaluate") as opened:
         run = EvaluationRun.of(opened.run(_evaluate(opened, cases)))
-    comparison = run.against(telling.against, telling.margin) if telling.against is not None else None
+    comparison = run.against(known, telling.margin) if known is not None else None
     if telling.as_json:
         sys.stdout.write(run.as_json(comparison) + "\n")
     else:
@@ -186,6 +187,8 @@ def _print(run: EvaluationRun, comparison: Comparison | None) -> None:
         console.print(shown)
     if spent := _spent([result.answer for result in run.results]):
         console.print(spent, highlight=False)
+    if comparison is not None:
+        console.print(comparison.said, highlight=False)
     if comparison is not None and comparison.worse:
         console.print(f"Worse by more than {comparison.margin:.0%}: {', '.join(comparison.worse)}.", highlight=False)
 

@@ -15,6 +15,7 @@ from core.model import Status
 RECALL_AT, NDCG_AT = 5, 10
 SAID = 0.1  # of the words of a sentence that passages hold; below that readers are told
 RESAMPLES = 1_000
+FEWEST = 10  # cases of which an interval says something
 SURE = 0.95
 
 
@@ -31,11 +32,14 @@ class QualityMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The mean of so many cases, and the interval in which it lies in 95 of 100 samples of such cases."""
+    """The mean of so many cases, and the interval in which it lies in 95 of 100 samples of such cases.
+
+    There is no interval of fewer than `FEWEST` cases: drawn again, one case always has the same mean.
+    """
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     cases: int
 
 
@@ -146,12 +150,13 @@ class Difference:
         """Return whether it got worse by more than the margin.
 
         What is no share varies from run to run, as machines and services do: there the margin is one of what it was,
-        and the whole interval has to be worse.
+        and the whole interval has to be worse, so few cases never are.
         """
         sign = -1 if kind.is_better else 1
         if kind.is_share:
             return sign * self.change.mean > margin
-        is_sure = min(sign * self.change.low, sign * self.change.high) > 0
+        ends = self.change.low, self.change.high
+        is_sure = all(end is not None and sign * end > 0 for end in ends)
         return is_sure and sign * self.change.mean > margin * abs(self.before)
 
 
@@ -172,6 +177,8 @@ def compared(now: Mapping[str, Values], before: Mapping[str, Values]) -> Mapping
 
 def interval(sample: Sequence[float]) -> Measured:
     """Return the mean, and the percentile interval of its bootstrap, which is the same at each call."""
+    if len(sample) < FEWEST:
+        return Measured(fmean(sample), None, None, len(sample))
     draw = random.Random(0)  # noqa: S311 - nothing secret
     means = sorted(fmean(draw.choices(sample, k=len(sample))) for _ in range(RESAMPLES))
     tail = round(RESAMPLES * (1 - SURE) / 2)

@@ -63,7 +63,7 @@ def _stages(results: Sequence[Result]) -> Iterator[Sequence[str]]:
 def _compared(comparison: Comparison) -> str:
     margin, worse = f"more than {comparison.margin:.0%}", comparison.worse
     said = f"Worse by {margin}: {', '.join(worse)}." if worse else f"Nothing is worse by {margin}."
-    return _table(differences(comparison)) + f"<p>{said}</p>"
+    return _table(differences(comparison)) + f"<p>{comparison.said} {said}</p>"
 
 
 def _shares(found: Mapping[str, Measured]) -> str:
@@ -71,8 +71,10 @@ def _shares(found: Mapping[str, Measured]) -> str:
     lines = list[tuple[str, str, str]]()
     for kind in MEASURES:
         if kind.is_share and (each := found.get(kind.name)):
-            low, high = each.low * FULL, each.high * FULL
-            interval = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="30" y2="30" class="interval"/>'
+            interval = ""
+            if each.low is not None and each.high is not None:
+                low, high = each.low * FULL, each.high * FULL
+                interval = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="30" y2="30" class="interval"/>'
             bar = _bar(each.mean, "good" if kind.is_better else "bad")
             lines.append((kind.name, bar + interval, shown(kind, each.mean)))
     return _plot("Shares", lines)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from bot.evaluation.cases import Result
+from bot.evaluation.cases import Case, Result
 from bot.evaluation.measures import (
     MEASURES,
     Difference,
@@ -24,25 +26,66 @@ from bot.evaluation.measures import (
     values,
 )
 from core.errors import InvalidInput
+from core.messages import counted
+from core.model.question import QuestionText
 
 
 class _KnownCase(BaseModel):
     id: str
+    question: QuestionText
+    before: tuple[QuestionText, ...] | None = None  # which earlier versions did not tell
     values: dict[str, float]
 
+    def is_same(self, case: Case) -> bool:
+        """Return whether a case of this id asks the same."""
+        return self.question == case.question and self.before in (None, case.before)
 
-class _KnownRun(BaseModel):
+
+class KnownRun(BaseModel):
+    """What is known of an earlier run."""
+
     at: datetime
     cases: tuple[_KnownCase, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> KnownRun:
+        """Return the run of which a report was kept. Raises `InvalidInput` for a file that is none."""
+        try:
+            return cls.model_validate_json(path.read_bytes().removeprefix(BOM_UTF8))
+        except (OSError, ValidationError) as error:
+            message = f"{path} is not a report of `footnote evaluate --json`. Check the path, or write a new one."
+            raise InvalidInput(message, field="against") from error
+
+    def values_of(self, cases: Iterable[Case]) -> Mapping[str, Values]:
+        """Return what was measured of those that were asked then as now. Raises `InvalidInput` if there are none."""
+        now = {case.id: case for case in cases}
+        if both := {each.id: each.values for each in self.cases if each.id in now and each.is_same(now[each.id])}:
+            return both
+        message = "The earlier run has no case with the id and the question of one of these. Name another report."
+        raise InvalidInput(message, field="against")
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a run differs from one that was made *at* an earlier time, and which measures are worse by too much."""
+    """How a run differs from one that was made *at* an earlier time, and which measures are worse by too much.
+
+    It is made over the `cases` that both have; of those that only one has, it knows how many there are.
+    """
 
     at: datetime
     differences: Mapping[str, Difference]
     margin: float
+    cases: int
+    only_now: int
+    only_before: int
+
+    @property
+    def said(self) -> str:
+        """Over which cases it is made, in words."""
+        over = f"Compared over {counted(self.cases, 'case')}"
+        if not self.only_now + self.only_before:
+            return f"{over}."
+        return f"{over}; left out, as the other run does not ask them: {self.only_now} now, {self.only_before} before."
 
     @property
     def worse(self) -> Sequence[str]:
@@ -78,14 +121,11 @@ class EvaluationRun:
         """What was measured of all cases."""
         return measured(list(self.values.values()))
 
-    def against(self, path: Path, margin: float) -> Comparison:
-        """Compare it with a report that was kept. Raises `InvalidInput` for a file that is none."""
-        try:
-            known = _KnownRun.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            message = f"{path} is not a report of `footnote evaluate --json`. Check the path, or write a new one."
-            raise InvalidInput(message, field="against") from error
-        return Comparison(known.at, compared(self.values, {case.id: case.values for case in known.cases}), margin)
+    def against(self, known: KnownRun, margin: float) -> Comparison:
+        """Compare it with an earlier one. Raises `InvalidInput` if they have no case in common."""
+        before = known.values_of(result.case for result in self.results)
+        both, now, then = len(before), len(self.results), len(known.cases)
+        return Comparison(known.at, compared(self.values, before), margin, both, now - both, then - both)
 
     def as_json(self, comparison: Comparison | None) -> str:
         """Return all of it as one JSON object."""
@@ -100,6 +140,8 @@ class EvaluationRun:
         if comparison is not None:
             report["against"] = {
                 "at": comparison.at.isoformat(),
+                "cases": comparison.cases,
+                "left_out": {"now": comparison.only_now, "before": comparison.only_before},
                 "worse": list(comparison.worse),
                 "differences": {name: asdict(each) for name, each in comparison.differences.items()},
             }
@@ -111,12 +153,15 @@ def _told(result: Result) -> dict[str, Any]:
     return {
         "id": case.id,
         "kind": case.kind,
+        "before": case.before,
         "question": case.question,
+        "reference": case.reference,
         "status": answer.status.value,
         "passed": result.passed,
         "checks": result.checks,
         "values": values(result),
         "answer": answer.text,
+        "tool_calls": [each.model_dump() for each in answer.tool_calls],
         "cited": [citation.url for citation in answer.citations],
         "found": list(result.found or ()),
         "sentences": [asdict(each) for each in answer.sentences],
@@ -141,8 +186,7 @@ def measures_of(run: EvaluationRun) -> Iterator[Sequence[str]]:
     yield "measure", "mean", "95% interval", "cases"
     for kind in MEASURES:
         if each := found.get(kind.name):
-            between = f"{shown(kind, each.low)} to {shown(kind, each.high)}"
-            yield kind.name, shown(kind, each.mean), between, str(each.cases)
+            yield kind.name, shown(kind, each.mean), _between(each, partial(shown, kind)), str(each.cases)
 
 
 def differences(comparison: Comparison) -> Iterator[Sequence[str]]:
@@ -150,10 +194,14 @@ def differences(comparison: Comparison) -> Iterator[Sequence[str]]:
     yield "measure", f"{comparison.at:%d %B %H:%M}", "now", "change", "95% interval", "cases"
     for kind in MEASURES:
         if each := comparison.differences.get(kind.name):
-            change = [f"{'+' if one >= 0 else '−'}{shown(kind, abs(one))}" for one in _ends(each.change)]
-            before_and_now = shown(kind, each.before), shown(kind, each.now)
-            yield kind.name, *before_and_now, change[0], f"{change[1]} to {change[2]}", str(each.change.cases)
+            change, before_and_now = partial(_change, kind), (shown(kind, each.before), shown(kind, each.now))
+            between = _between(each.change, change)
+            yield kind.name, *before_and_now, change(each.change.mean), between, str(each.change.cases)
 
 
-def _ends(each: Measured) -> tuple[float, float, float]:
-    return each.mean, each.low, each.high
+def _change(kind: QualityMeasure, value: float) -> str:
+    return f"{'+' if value >= 0 else '−'}{shown(kind, abs(value))}"
+
+
+def _between(each: Measured, say: Callable[[float], str]) -> str:
+    return "–" if each.low is None or each.high is None else f"{say(each.low)} to {say(each.high)}"

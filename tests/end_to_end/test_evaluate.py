@@ -21,7 +21,8 @@ CASE = {
 def test_the_report_as_json_names_each_case_and_check(footnote: Footnote, tmp_path: Path) -> None:
     """A separator of lines inside of a text does not end the line of JSON, and a byte-order mark is none of it."""
     path = tmp_path / "cases.jsonl"
-    path.write_text(json.dumps(CASE, ensure_ascii=False) + "\n\n", encoding="utf-8-sig")
+    case = {**CASE, "before": ["What is a penguin?"], "reference": "Fish."}
+    path.write_text(json.dumps(case, ensure_ascii=False) + "\n\n", encoding="utf-8-sig")
 
     ended = footnote("evaluate", str(path), "--json")
 
@@ -30,6 +31,9 @@ def test_the_report_as_json_names_each_case_and_check(footnote: Footnote, tmp_pa
     assert [(case["id"], case["status"], case["cited"]) for case in report["cases"]] == [
         ("food", "answered", ["https://zoo.example/birds/penguins#food"])
     ]
+    [told] = report["cases"]
+    assert (told["before"], told["reference"]) == (["What is a penguin?"], "Fish.")
+    assert [call["name"] for call in told["tool_calls"]] == ["search_documents"]
 
 
 @pytest.mark.promise("documents-apart")
@@ -99,9 +103,29 @@ def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Pat
 
     against = json.loads(worse.out)["against"]
     assert (worse.code, allowed.code, none.code) == (1, 0, 2)
+    assert "Compared over 1 case.\n" in allowed.out
     assert "acceptable" in against["worse"]
     assert against["differences"]["acceptable"]["change"]["mean"] == -1.0
     assert none.err == f"{path} is not a report of `footnote evaluate --json`. Check the path, or write a new one.\n"
+
+
+def test_runs_are_compared_only_over_what_both_have_asked(footnote: Footnote, tmp_path: Path) -> None:
+    """A question that was changed is another case; how many are left out is said, and without any there is no run."""
+    path, before = tmp_path / "cases.jsonl", tmp_path / "before.json"
+    other = [{**CASE, "id": "other", "question": question} for question in ("Do penguins fly?", "What builds nests?")]
+    path.write_text(f"{json.dumps(CASE)}\n{json.dumps(other[0])}\n", encoding="utf-8")
+    before.write_text(footnote("evaluate", str(path), "--json").out, encoding="utf-8-sig")
+    path.write_text(f"{json.dumps(CASE)}\n{json.dumps(other[1])}\n", encoding="utf-8")
+    page = tmp_path / "report.html"
+
+    told = footnote("evaluate", str(path), "--against", str(before), "--html", str(page))
+    path.write_text(json.dumps({**CASE, "before": ["What is a penguin?"]}), encoding="utf-8")
+    none = footnote("evaluate", str(path), "--against", str(before))
+
+    said = "Compared over 1 case; left out, as the other run does not ask them: 1 now, 1 before."
+    assert (told.code, said in told.out, said in page.read_text(encoding="utf-8")) == (0, True, True)
+    assert (none.code, none.out) == (2, "")
+    assert none.err.startswith("The earlier run has no case with the id and the question of one of these.")
 
 
 def test_cases_to_begin_with_come_from_headings(footnote: Footnote, tmp_path: Path) -> None:

@@ -76,29 +76,42 @@ def test_what_is_measured_of_one_case(one: Result, expected: dict[str, float]) -
 def test_the_mean_comes_with_its_interval() -> None:
     """As one draws such cases again; cases of which it says nothing do not count."""
     found = measured([{"acceptable": float(number < 80)} for number in range(100)] + [{}])["acceptable"]
-    sure = measured([{"acceptable": 1.0}] * 3)["acceptable"]
+    sure = measured([{"acceptable": 1.0}] * 10)["acceptable"]
+    few = measured([{"acceptable": 1.0}] * 9)["acceptable"]
 
     assert (found.mean, found.cases, sure.low, sure.high) == (0.8, 100, 1.0, 1.0)
+    assert (few.mean, few.low, few.high) == (1.0, None, None)
     assert (found.low, found.high) == (pytest.approx(0.72, abs=0.02), pytest.approx(0.88, abs=0.02))
 
 
 def test_two_runs_are_compared_by_the_cases_that_both_have() -> None:
     """More is better, or worse, by the measure; of what is no share, the margin is one of what it was."""
-    before = {each: {"acceptable": 1.0, "seconds": 10.0, "tokens": 9.0} for each in "12"} | {"old": {"cost": 1.0}}
+    ids = "0123456789"
+    before = {each: {"acceptable": 1.0, "seconds": 10.0, "tokens": 9.0} for each in ids} | {"old": {"cost": 1.0}}
     now = {
-        "1": {"acceptable": 0.0, "seconds": 10.8, "tokens": 30.0},
-        "2": {"acceptable": 1.0, "seconds": 10.8, "tokens": 9.0},
+        **{each: {"acceptable": float(each > "4"), "seconds": 10.8, "tokens": 9.0} for each in ids},
+        "1": {"acceptable": 0.0, "seconds": 10.8, "tokens": 90.0},
         "new": {"cost": 9.0},
     }
     found = compared(now, before)
 
     assert found.keys() == {"acceptable", "seconds", "tokens"}
-    assert (found["acceptable"].before, found["acceptable"].now, found["acceptable"].change.low) == (1.0, 0.5, -1.0)
+    assert (found["acceptable"].before, found["acceptable"].now) == (1.0, 0.5)
+    assert found["acceptable"].change.low == pytest.approx(-0.8, abs=0.1)
     assert found["acceptable"].is_worse(BY_NAME["acceptable"], 0.4)
     assert not found["acceptable"].is_worse(BY_NAME["acceptable"], 0.5)
     assert found["seconds"].is_worse(BY_NAME["seconds"], 0.05)
     assert not found["seconds"].is_worse(BY_NAME["seconds"], 0.1)
     assert not found["tokens"].is_worse(BY_NAME["tokens"], 0.1)  # not surely: one case says so
+
+
+def test_few_cases_are_not_worse_by_the_clock() -> None:
+    """However long they took; what they were worth still counts."""
+    before, now = {"acceptable": 1.0, "seconds": 0.1}, {"acceptable": 0.0, "seconds": 9.0}
+    found = compared(dict.fromkeys("123456789", now), dict.fromkeys("123456789", before))
+
+    assert not found["seconds"].is_worse(BY_NAME["seconds"], 0.05)
+    assert found["acceptable"].is_worse(BY_NAME["acceptable"], 0.05)
 
 
 def test_the_time_of_each_stage() -> None:
