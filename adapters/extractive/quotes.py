@@ -141,8 +141,14 @@ def candidates(asked: AskedWords, sources: Sequence[Source]) -> list[tuple[Sourc
 
 def is_aside(asked: AskedWords, source: Source) -> bool:
     """Return whether a section only tells of its page or leads elsewhere, and nobody asks for just that."""
-    found = _ASIDE.search(source.name.casefold())
-    return bool(found) and not set(stems(found[0])) & asked.words
+    found = aside_in(source.name)
+    return bool(found) and not set(stems(found)) & asked.words
+
+
+def aside_in(heading: str) -> str:
+    """Return the words of a heading that make it one of a section without answers, such as "next steps", or nothing."""
+    found = _ASIDE.search(heading.casefold())
+    return found[0] if found else ""
 
 
 def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:

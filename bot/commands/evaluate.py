@@ -71,15 +71,20 @@ def evaluate_cases(path: Path, telling: Reporting) -> int:
 def draft_cases(path: Path, most: int) -> int:
     """Write so many cases to begin with into a new file; where the chat model fails, those that it has drafted.
 
-    Raises `InvalidInput` if the file is there already.
+    Raises `InvalidInput` if the file is there already, or its folder is not.
     """
     if path.exists():
         raise InvalidInput(f"{path} is there already. Name a new file.", field="cases")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"There is no folder {path.parent} to write {path.name} into. Make it first.", field="cases")
 
     with session("footnote evaluate") as opened:
         cases, trouble = opened.run(_drafted(opened, most))
     if not cases:
-        raise InvalidInput("Nothing was found to ask about. Read more documents first.", field="cases")
+        raise InvalidInput(
+            "Nothing was found to ask about: no section has a heading of its own. Read more documents first.",
+            field="cases",
+        )
     lines = (case.model_dump_json(exclude_defaults=True) for case in cases)
     _write(path, "".join(f"{line}\n" for line in lines))
     how = cases[0].drafted

@@ -134,10 +134,12 @@ def test_cases_to_begin_with_come_from_headings(footnote: Footnote, tmp_path: Pa
 
     drafted = footnote("evaluate", str(path), "--make", "3")
     again = footnote("evaluate", str(path), "--make", "3")
+    nowhere = footnote("evaluate", str(tmp_path / "none" / "cases.jsonl"), "--make", "3")
     report = json.loads(footnote("evaluate", str(path), "--json").out)
 
     cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert (drafted.code, again.code) == (0, 2)
+    assert (drafted.code, again.code, nowhere.code) == (0, 2, 2)
+    assert nowhere.err == f"There is no folder {tmp_path / 'none'} to write cases.jsonl into. Make it first.\n"
     assert [case["drafted"] for case in cases] == ["from headings"] * 3
     assert report["total"] == 3
     assert drafted.out == f"{path} has 3 cases, drafted from headings. Read them, and change what nobody would ask.\n"

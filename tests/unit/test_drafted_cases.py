@@ -15,13 +15,29 @@ async def test_sections_are_taken_from_all_chapters_by_turns() -> None:
     """Each once, however many passages it has."""
     places = [("a", "1"), ("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]
     hits = [
-        hit(chapter=chapter, source_url=f"https://docs.example/{chapter}#{section}", passage_id=str(number))
+        hit(
+            chapter=chapter,
+            section_title=f"{chapter} {section}",
+            source_url=f"https://docs.example/{chapter}#{section}",
+            passage_id=str(number),
+        )
         for number, (chapter, section) in enumerate(places)
     ]
 
     found = await passages(Shelf(*hits), 3)
 
     assert [each.source_url.rpartition("/")[2] for each in found] == ["a#1", "b#1", "a#2"]
+
+
+async def test_sections_are_taken_that_somebody_can_ask_about() -> None:
+    """Not what leads elsewhere, and not a heading that several have, in the same page or in another one."""
+    names = ("Next Steps", "Setup › Learning Objectives", "Arms", "Setup › Legs", "Parts › legs", "Community Resources")
+    hits = [
+        hit(section_title=name, source_url=f"https://docs.example/{number}", passage_id=str(number))
+        for number, name in enumerate(names)
+    ]
+
+    assert [each.section_title for each in await passages(Shelf(*hits), 20)] == ["Arms"]
 
 
 async def test_without_a_model_a_question_is_a_heading() -> None:
