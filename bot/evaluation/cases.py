@@ -76,8 +76,8 @@ class Result(Value):
 
 def is_of(page: str, url: str) -> bool:
     """Return whether an address is that of an expected page, or of a section in it where none is named."""
-    url, page = url if "#" in page else url.partition("#")[0].rstrip("/"), page.rstrip("/")
-    return url == page or url.endswith(f"/{page.lstrip('/')}")
+    (url, _, place), (page, _, section) = url.partition("#"), page.partition("#")
+    return section in ("", place) and f"/{url.rstrip('/')}".endswith(f"/{page.strip('/')}")
 
 
 def read_cases(lines: Iterable[str]) -> list[Case]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.evaluation.cases import Case, Result, evaluate, read_cases
+from bot.evaluation.cases import Case, Result, evaluate, is_of, read_cases
 from core.errors import InvalidInput
 from core.model import Answer, Citation, Status, ToolRecord
 
@@ -77,6 +77,24 @@ async def test_an_answer_is_checked_against_what_is_expected(one: Case, answer: 
     assert [name for name, good in result.checks.items() if not good] == failing
     assert result.passed == (not failing)
     assert (result.case, result.answer) == (one, answer)
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "is_one"),
+    [
+        ("guide/install#linux", "https://x.example/guide/install/#linux", True),
+        ("guide/install/#linux", "https://x.example/guide/install#linux", True),
+        ("/guide/install/", "https://x.example/guide/install#linux", True),
+        ("https://x.example/guide/install", "https://x.example/guide/install/", True),
+        ("guide/install#linux", "https://x.example/guide/install/", False),
+        ("guide/install#linux", "https://x.example/guide/install/#linux-arm", False),
+        ("install", "https://x.example/uninstall#linux", False),
+        ("#linux", "https://x.example/install#linux", False),
+    ],
+)
+def test_a_page_is_named_with_or_without_its_last_slash(page: str, url: str, is_one: bool) -> None:
+    """Also before the name of a section."""
+    assert is_of(page, url) is is_one
 
 
 async def test_the_questions_of_a_conversation_are_asked_together() -> None:
