@@ -38,6 +38,7 @@ Every = Annotated[bool, typer.Option("--all", help="Do it for all of them.")]
 CommunityName = Annotated[str, typer.Argument(metavar="COMMUNITY", help="Such as discord:81384788765712384.")]
 SourceName = Annotated[str, typer.Argument(metavar="SOURCE", help="Which source, by its name in the list.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Where the pages are published; links go there.")]
+Macros = Annotated[list[str] | None, typer.Option("--macro", help="What {NAME} stands for in .rst files: NAME=WORDS.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
 
@@ -84,15 +85,14 @@ def init() -> int:
 def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders and files to read.")],
     base_url: BaseUrl = None,
-    source: Annotated[
-        str | None, typer.Option("--source", help="What to call the source; default: the folder's name.")
-    ] = None,
+    source: Annotated[str | None, typer.Option("--source", help="What to call it; default: the folder's name.")] = None,
+    macro: Macros = None,
     quiet: Quiet = False,
 ) -> int:
     """Read documents into the index. Only what has changed is read again."""
     from bot.commands.ingest import ingest_sources
 
-    return ingest_sources(paths, base_url=base_url, name=source, quiet=quiet)
+    return ingest_sources(paths, base_url=base_url, name=source, quiet=quiet, macros=macro or ())
 
 
 @app.command()
@@ -336,11 +336,12 @@ def show_source(name: SourceName, as_json: AsJson = False) -> int:
 
 @sources.command("add")
 @reported
-def add_source(
+def add_source(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A folder, a file, or a website's address.")],
     name: Annotated[str | None, typer.Option("--name", help="What to call it; default: its folder or host.")] = None,
     base_url: BaseUrl = None,
     page: Annotated[bool, typer.Option("--page", help="Read only this page of a website.")] = False,
+    macro: Macros = None,
     every: Annotated[str, typer.Option("--every", help="How often the bot reads it by itself: 6h.")] = "never",
     as_json: AsJson = False,
 ) -> int:
@@ -348,7 +349,7 @@ def add_source(
     from bot.commands import sources
     from bot.wiring.documents import origin_of
 
-    origin = origin_of(address, base_url, alone=page, every=sources.seconds_in(every))
+    origin = origin_of(address, base_url, alone=page, every=sources.seconds_in(every), macros=macro or ())
     return sources.add(origin, name=name, as_json=as_json)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from adapters.documents.docusaurus import BUILT, DocusaurusSite, address, config_of
 from adapters.documents.lectures import TRANSCRIPTS, media_of
-from adapters.documents.made_of import stamp_of
+from adapters.documents.made_of import NO_MACROS, stamp_of
 from adapters.documents.page import NotReadable
 from adapters.documents.reader import LOCKED, READERS, ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingLimits, ReadingProcess
@@ -117,13 +117,18 @@ class Folder:
         name: str,
         base_url: str | None = None,
         is_site: bool = True,
+        macros: Mapping[str, str] = NO_MACROS,
         limits: ReadingLimits = DEFAULT_LIMITS,
     ) -> None:
-        """Let each file take no more than the *limits*; what is at the base URL *is a site*, or shows all files."""
+        """Let each file take no more than the *limits*; what is at the base URL *is a site*, or shows all files.
+
+        *macros* are put into reStructuredText as its build would do it.
+        """
         self._root = root
         self.name = name
         self._base_url = base_url or None
         self._is_site = is_site
+        self._macros = macros
         self._limits = limits
 
     async def size(self) -> int | None:
@@ -162,6 +167,7 @@ class Folder:
         about = (str(finding.relative), self.name, base, *([finding.site] if finding.site else []))
         if finding.path.suffix.lower() in TRANSCRIPTS:
             about += (media_of(finding.path).name,)
+        about += tuple(f"{name}={value}" for name, value in sorted(self._macros.items()))
         return stamp_of(finding.path, self._top, *about)
 
     @property
@@ -200,7 +206,7 @@ class Folder:
         seconds, path, relative = self._limits.time_for(size), str(finding.path), str(finding.relative)
         try:
             top = str(self._top)
-            asked = ReadRequest(path, relative, finding.problem, self.name, self._base_url, seconds, top)
+            asked = ReadRequest(path, relative, finding.problem, self.name, self._base_url, seconds, top, self._macros)
             return await reading.read(asked)
         except NotReadable as error:
             url = address(finding.path, finding.relative, {}, self._base_url, self._top)

@@ -23,6 +23,8 @@ INCLUDE = re.compile(
 )
 PARTIAL = re.compile(r"^import\s+([A-Z]\w*)\s+from\s+['\"]([^'\"\n]+\.mdx?)['\"];?[ \t]*$", re.MULTILINE)
 HAS_PARTIALS = re.compile(rb"^import\s[^\n]*\.mdx?['\"]", re.MULTILINE)
+MACRO = re.compile(r"(?<![\w$\\{}%#])\{([A-Z][A-Z0-9_]+)\}(?!\})")  # as most people write those of Sphinx
+NO_MACROS: Mapping[str, str] = {}
 SITE = "@site/"  # how MDX names the folder of the website's configuration
 OPTION = re.compile(r":([\w-]+):[ \t]*([^\n]*)")
 SETTINGS = "conf.py"
@@ -115,13 +117,14 @@ def _shown(text: str, place: PageFile, room: list[int], depth: int) -> str:
     return "".join((*pieces, tag.sub(put, text[at:])))
 
 
-def expanded(text: str, place: PageFile) -> str:
-    """Return a page with what it includes, and with the words that its settings name."""
+def expanded(text: str, place: PageFile, known: Mapping[str, str] = NO_MACROS) -> str:
+    """Return a page with what it includes, and with the words that its settings name; macros that are *known* win."""
     settings = _literals(_text(place.settings) if place.settings else "")
     given: Any = settings.get("macros")
     macros: dict[str, str] = {}
     if isinstance(given, dict):
         macros = {str(name): str(value) for name, value in given.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - whatever it holds
+    macros |= known
     whole = "".join(_pieces(text, place, [LONGEST], 0))
     if macros:
         names = "|".join(map(re.escape, sorted(macros, key=len, reverse=True)))

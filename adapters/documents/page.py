@@ -28,12 +28,16 @@ class NotReadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One file as Markdown; `meta` holds what the file says about itself, and `url` where it says that it is."""
+    """One file as Markdown; `meta` holds what the file says about itself, and `url` where it says that it is.
+
+    `macros` are names in it for which its build would have put words that nobody knows.
+    """
 
     text: str
     title: str = ""
     url: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    macros: tuple[str, ...] = ()
 
 
 def names(line: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
 from typing import Any, BinaryIO
@@ -54,7 +54,7 @@ PACKED = frozenset((".pdf", ".docx", ".pptx"))
 class ReadRequest:
     """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes.
 
-    Nothing outside of the *root* is read for it.
+    The *macros* are put into reStructuredText. Nothing outside of the *root* is read for it.
     """
 
     path: str
@@ -64,6 +64,7 @@ class ReadRequest:
     base_url: str | None
     seconds: float
     root: str
+    macros: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def reader_environment() -> dict[str, str]:
@@ -107,6 +108,7 @@ def document(request: ReadRequest) -> dict[str, Any] | None:
         "chapter": word(meta, "chapter") or "".join(relative.parts[:-1][:1]),
         "opens_at": opens_at and opens_at.isoformat(),
         "changed_on": frontmatter.changed(meta),
+        "macros": page.macros,
     }
 
 
@@ -118,16 +120,18 @@ def _read(path: Path, request: ReadRequest) -> Page:
         known = ", ".join(sorted(READERS))
         raise NotReadable(f"is of a kind that cannot be read; these can: {known}.")
     content = _content(path, PACKED_LIMIT if suffix in PACKED else TEXT_LIMIT)
+    macros: set[str] = set()
     if suffix == ".rst":
-        from adapters.documents.made_of import PageFile, expanded
+        from adapters.documents.made_of import MACRO, PageFile, expanded
 
-        content = expanded(decode(content), PageFile(path, Path(request.root))).encode()
+        text = expanded(decode(content), PageFile(path, Path(request.root)), request.macros)
+        macros, content = set(MACRO.findall(text)), text.encode()
     elif suffix in MARKDOWN_SUFFIXES and b"import" in content:
         from adapters.documents.made_of import PageFile, with_partials
 
         content = with_partials(decode(content), PageFile(path, Path(request.root))).encode()
     read: Callable[[bytes], Page] = resolve_name(f"adapters.documents.{READERS[suffix]}")
-    page = read(content)
+    page = replace(read(content), macros=tuple(sorted(macros)))
     if len(page.text) > TEXT_LIMIT:
         raise NotReadable(f"holds more than {TEXT_LIMIT // 1_000_000} million characters. Split it, or take it out.")
     if len(page.text) > LONG:  # then cutting it into passages may take too much too, which is tried here

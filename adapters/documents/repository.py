@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from adapters.documents.checkout import NotUnpacked, unpack
 from adapters.documents.folder import Folder
+from adapters.documents.made_of import NO_MACROS
 from adapters.fetching import DOWN, Fetched, Fetcher, FetchFailed, FetchLimits, FetchRefused, ask, fetcher
 from adapters.retry import SITE, RetryPolicy
 from adapters.unix import scratch
@@ -75,13 +76,14 @@ class Tip:
 class Repository:
     """The files below a folder of a repository, as they are on a branch."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option of a source
         self,
         address: str,
         *,
         name: str,
         home: Path,
         base_url: str | None = None,
+        macros: Mapping[str, str] = NO_MACROS,
         fetching: Fetching = fetcher,
         retries: RetryPolicy = SITE,
     ) -> None:
@@ -95,6 +97,7 @@ class Repository:
         self._making = home
         self._home = home / hashlib.sha256(address.encode()).hexdigest()[:16]
         self._base_url = base_url
+        self._macros = macros
         self._fetching = fetching
         self._retries = retries
         if base_url is None and self._place.view("") is None:
@@ -124,7 +127,8 @@ class Repository:
             says = str(error) if isinstance(error, FetchFailed) else "cannot be kept on this disk."
             raise SourceUnavailable(DOWN.format(self._place.address, says, self.name)) from error
         view = None if self._base_url else self._place.view(tip.branch)
-        pages = Folder(root / self._place.folder, name=self.name, base_url=self._base_url or view, is_site=view is None)
+        place, address = root / self._place.folder, self._base_url or view
+        pages = Folder(place, name=self.name, base_url=address, is_site=view is None, macros=self._macros)
         async with aclosing(pages.documents(seen)) as documents:
             async for found in documents:
                 yield found if view is None else self._viewed(found, view)

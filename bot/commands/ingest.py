@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SHOWN_FAILURES = 20
+MACROS = "  {} may stand for words that only a build knows; if so, say which: --macro {}=WORDS"
 KEPT = "{}: stopped; {} are done and kept, and the next run continues from there."
 FORMATS = "Markdown, MDX, HTML, reStructuredText, plain text, PDF, notebooks, Word, slides and transcripts"
 OVERLAPS = "  It overlaps with {}: a page that is in both is cited only once, and removing one source keeps the other."
@@ -37,9 +38,11 @@ HINTS = {"folder": KINDS, "repository": KINDS, "website": OPEN, "page": OPEN}
 REMOVAL = "To remove {}: footnote sources remove {}"
 
 
-def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool) -> int:
+def ingest_sources(
+    paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool, macros: Sequence[str] = ()
+) -> int:
     """Read each source and print what came of it; the code tells whether anything could be read."""
-    sources = _sources(paths, base_url, name)
+    sources = _sources(paths, base_url, name, macros)
     with session("footnote ingest") as opened:
         if opened.owner is not None or opened.settings.is_shared:  # a bot may be at work beside it
             give_way()
@@ -48,7 +51,9 @@ def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | N
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT
 
 
-def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> list[tuple[str, Origin]]:
+def _sources(
+    paths: Sequence[Path], base_url: str | None, name: str | None, macros: Sequence[str]
+) -> list[tuple[str, Origin]]:
     if name is not None and len(paths) > 1:
         raise InvalidInput("--source names one source; read several one by one.", field="source")
     names = [name or path.resolve().name for path in paths]
@@ -58,7 +63,7 @@ def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> l
             "Read them one by one, and name them with --source."
         )
         raise InvalidInput(message, field="source")
-    return [(one, origin_of(str(path), base_url)) for path, one in zip(paths, names, strict=True)]
+    return [(one, origin_of(str(path), base_url, macros=macros)) for path, one in zip(paths, names, strict=True)]
 
 
 async def _ingest(opened: Session, name: str, origin: Origin, *, quiet: bool) -> Summary:
@@ -148,6 +153,9 @@ def _print(console: Console, name: str, summary: Summary, before: SourceRecord |
     )
     if summary.skipped:
         say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {', '.join(summary.left_out)}"))
+    if summary.macros:
+        most = sorted(summary.macros, key=lambda name: (-summary.macros[name], name))
+        say(MACROS.format(listed([f"{{{name}}}" for name in most]), most[0]))
     for failed in summary.failed[:SHOWN_FAILURES]:
         say(without_controls(f"  {failed.name}: {failed.reason}"))
     if len(summary.failed) > SHOWN_FAILURES:

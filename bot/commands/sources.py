@@ -95,6 +95,7 @@ class Shelved:
         if origin is not None:
             found += [("from", f"{origin.address} ({origin.kind})")]
             found += [("published at", origin.base_url)] if origin.base_url else []
+            found += [(f"{{{name}}}", words) for name, words in origin.macros.items()]
             found += [("is read", f"every {spoken(origin.every)}")] if origin.every else []
         found += [
             ("holds", f"{counted(self.holds.pages, 'page')}, {counted(self.holds.passages, 'passage')}"),

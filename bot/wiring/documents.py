@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
@@ -33,6 +33,9 @@ NOT_INSTALLED = "Sources of the kind {!r} need a package that is no longer insta
 FAILED = "The package that brings sources of the kind {!r} failed ({}). Tell its authors; nothing was removed."
 NO_ADDRESS = "has no web address that footnotes could lead to."
 NO_PAGE = "--page is for an address on the web, which begins with https:// or http://."
+MACRO = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
+NO_MACRO = "{!r} does not say what a name stands for. Write --macro NAME=WORDS, such as --macro DISTRO=jazzy."
+NO_BUILD = "--macro is for folders and repositories: the pages of a website are built already."
 NO_BASE = "--base-url is for folders and repositories: the pages of a website have their own addresses."
 
 
@@ -80,17 +83,17 @@ class BroughtSource:
             raise SourceUnavailable(FAILED.format(self._kind, type(error).__name__)) from error
 
 
-def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
+def folder(path: Path, *, name: str, base_url: str | None, macros: Mapping[str, str] | None = None) -> DocumentSource:
     """Return a folder or file as a source of documents."""
     from adapters.documents.folder import Folder
 
-    return Folder(path, name=name, base_url=base_url)
+    return Folder(path, name=name, base_url=base_url, macros=macros or {})
 
 
 def opened(settings: Settings, name: str, origin: Origin) -> DocumentSource:
     """Return the source that is meant by where it comes from."""
     if origin.kind is SourceKind.FOLDER:
-        return folder(Path(origin.address), name=name, base_url=origin.base_url or None)
+        return folder(Path(origin.address), name=name, base_url=origin.base_url or None, macros=origin.macros)
     if origin.kind is SourceKind.BROUGHT:
         return BroughtSource.opened(name, origin.address)
     from adapters.fetching import FetchRules
@@ -112,7 +115,7 @@ def _repository(settings: Settings, name: str, origin: Origin, rules: FetchRules
 
     home, base_url = settings.data_dir / REPOSITORIES, origin.base_url or None
     fetching = partial(fetcher, rules, LIMITS)
-    return Repository(origin.address, name=name, home=home, base_url=base_url, fetching=fetching)
+    return Repository(origin.address, name=name, home=home, base_url=base_url, macros=origin.macros, fetching=fetching)
 
 
 def forget(settings: Settings, name: str, origin: Origin) -> None:
@@ -121,12 +124,15 @@ def forget(settings: Settings, name: str, origin: Origin) -> None:
         _repository(settings, name, origin).forget()
 
 
-def origin_of(address: str, base_url: str | None, *, alone: bool = False, every: int = 0) -> Origin:
+def origin_of(
+    address: str, base_url: str | None, *, alone: bool = False, every: int = 0, macros: Sequence[str] = ()
+) -> Origin:
     """Return where a folder or file is, from wherever the next command is typed, or a website, or *alone* a page of it.
 
     An address that ends in `.git`, before `#branch:folder`, is a repository's. Raises `InvalidInput` where not all of
     that can be.
     """
+    files: dict[str, Any] = {"base_url": base_url or "", "macros": dict(map(_macro, macros))}
     if not ADDRESS.match(address):
         if (kind := KIND.match(address)) and kind[1] in entry_points(group=GROUP).names:
             return Origin(kind=SourceKind.BROUGHT, address=address, base_url=base_url or "", every=every)
@@ -135,12 +141,21 @@ def origin_of(address: str, base_url: str | None, *, alone: bool = False, every:
         if alone:
             raise InvalidInput(NO_PAGE, field="page")
         path = str(Path(address).expanduser().absolute())
-        return Origin(kind=SourceKind.FOLDER, address=path, base_url=base_url or "", every=every)
+        return Origin(kind=SourceKind.FOLDER, address=path, every=every, **files)
     if REPOSITORY.match(address) and not alone:
-        return Origin(kind=SourceKind.REPOSITORY, address=address, base_url=base_url or "", every=every)
+        return Origin(kind=SourceKind.REPOSITORY, address=address, every=every, **files)
     if base_url:
         raise InvalidInput(NO_BASE, field="base_url")
+    if macros:
+        raise InvalidInput(NO_BUILD, field="macro")
     return Origin(kind=SourceKind.PAGE if alone else SourceKind.WEBSITE, address=address, every=every)
+
+
+def _macro(said: str) -> tuple[str, str]:
+    """Return the name and the words of `NAME=WORDS`. Raises `InvalidInput`."""
+    if (found := MACRO.fullmatch(said)) is None:
+        raise InvalidInput(NO_MACRO.format(said), field="macro")
+    return found[1], found[2]
 
 
 def name_of(origin: Origin) -> str:

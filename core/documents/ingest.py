@@ -46,7 +46,10 @@ class PageDone:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The end of a run: how many pages came, stayed and went, what is not read and why, and what could not be read."""
+    """The end of a run: how many pages came, stayed and went, what is not read and why, and what could not be read.
+
+    `macros` says of names whose words nobody knows on how many of the pages that were read they stand.
+    """
 
     added: int = 0
     changed: int = 0
@@ -55,6 +58,7 @@ class Summary:
     failed: tuple[Unreadable, ...] = ()
     passages: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
+    macros: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def pages(self) -> int:
@@ -119,9 +123,10 @@ class Ingestion:
         seen = {url: stamp if how == self._how else OUTDATED for url, (how, _, stamp) in stamps.items()}
         done: dict[str, PageDone] = {}
         failed, has_gone = list[Unreadable](), False
-        skipped = Counter[str]()
+        skipped, macros = Counter[str](), Counter[str]()
         async with aclosing(source.documents(seen)) as pages:
             async for found in pages:
+                macros.update(found.macros if isinstance(found, Document) else ())
                 step = await self._take(source.name, found, known, done)
                 match step:
                     case Unreadable():
@@ -145,6 +150,7 @@ class Ingestion:
             failed=tuple(failed),
             passages=sum(page.passages for page in done.values()),
             skipped=dict(skipped),
+            macros=dict(macros),
         )
 
     async def _take(
@@ -167,7 +173,7 @@ class Ingestion:
 
     async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut | Unreadable:
         """Put a page in the place of what the index holds of it, unless it holds just that."""
-        left_out = {"stamp", "name", *(() if page.changed_on else ("changed_on",))}
+        left_out = {"stamp", "name", "macros", *(() if page.changed_on else ("changed_on",))}
         depends_on = f"{self._depends_on}{page.model_dump_json(exclude=left_out)}"
         stamp = f"{self._how}:{page.stamp}" if page.stamp else ""
         mark, before = _Mark(hashlib.sha256(depends_on.encode()).hexdigest(), stamp), known.get(page.url)

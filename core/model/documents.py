@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
+
+from pydantic import Field
 
 from core.model.question import Scope
 from core.model.refs import Value, WorkspaceRef
@@ -21,7 +23,7 @@ class Document(Value):
 
     With a `stamp`, its source can tell later, without reading the page, that it is still the same. `name` is what the
     operator knows it by, such as the path of its file. `changed_on` is the day that it says it was changed on, such as
-    2027-01-31.
+    2027-01-31. `macros` are the names in its text for which its build would have put words that nobody knows.
     """
 
     source: str
@@ -33,6 +35,7 @@ class Document(Value):
     stamp: str = ""
     name: str = ""
     changed_on: str = ""
+    macros: tuple[str, ...] = ()
 
 
 class Unchanged(Value):
@@ -92,13 +95,15 @@ class SourceKind(StrEnum):
 class Origin(Value):
     """Where the pages of a source come from, and where they are published; what it is read by itself, if ever.
 
-    `every` is in seconds; with 0 it is read only when somebody says so.
+    `every` is in seconds; with 0 it is read only when somebody says so. `macros` are the words that its build puts in
+    the place of names in braces.
     """
 
     kind: SourceKind
     address: str
     base_url: str = ""
     every: int = 0
+    macros: Mapping[str, str] = Field(default_factory=dict[str, str])
 
     def overlaps(self, other: Origin) -> bool:
         """Return whether one of the two is the place of the other, or in it, so that both hold the same pages."""

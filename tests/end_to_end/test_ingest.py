@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -47,6 +48,31 @@ def test_counts_say_what_came_changed_and_went(fresh: Footnote, tmp_path: Path) 
     assert first == "zoo: 2 added, 0 changed, 0 unchanged, 0 removed, 0 failed (5 new passages)\n"
     assert again == "zoo: 0 added, 0 changed, 2 unchanged, 0 removed, 0 failed (0 new passages)\n"
     assert third == "zoo: 1 added, 1 changed, 0 unchanged, 1 removed, 0 failed (3 new passages)\n"
+
+
+@pytest.mark.promise("keeps-sources")
+def test_what_a_build_would_have_put_into_pages_is_said_once(fresh: Footnote, tmp_path: Path) -> None:
+    """It is named where nobody has said it, and what was said is kept for each reading."""
+    farm = tmp_path / "farm"
+    farm.mkdir()
+    (farm / "goats.rst").write_text("Goats\n=====\n\nGoats of {BREED} eat thistles in {PLACE}.\n")
+    told = fresh("ingest", str(farm))
+    added = fresh("sources", "add", str(farm), "--macro", "BREED=Girgentana", "--macro", "PLACE=Agri")
+    first = json.loads(fresh("sources", "show", "farm", "--json").out)["origin"]["macros"]
+    shown = fresh("sources", "show", "farm").out
+    (farm / "hens.rst").write_text("Hens\n====\n\nHens of {BREED} eat corn.\n")
+    fresh("sources", "sync", "farm")
+    answers = [fresh("ask", f"What do {each} eat?").out for each in ("goats", "hens")]
+    wrong = fresh("sources", "add", str(farm), "--macro", "BREED")
+    built = fresh("sources", "add", "https://farm.example", "--macro", "BREED=x")
+
+    assert "  {BREED} and {PLACE} may stand for words that only a build knows; if so, say which:" in told.err
+    assert ("{BREED}" in added.err, first) == (False, {"BREED": "Girgentana", "PLACE": "Agri"})
+    assert re.search(r"^\{BREED\} +Girgentana$", shown, re.MULTILINE)
+    assert [("Girgentana" in each, "{" in each) for each in answers] == [(True, False)] * 2
+    assert (wrong.code, built.code) == (2, 2)
+    assert wrong.err.startswith("'BREED' does not say what a name stands for. Write --macro NAME=WORDS")
+    assert built.err.startswith("--macro is for folders and repositories")
 
 
 def test_folders_that_would_be_one_source_are_refused(footnote: Footnote, tmp_path: Path) -> None:

@@ -140,6 +140,7 @@ def test_a_source_is_added_shown_brought_up_to_date_and_removed(
         "address": str(farm),
         "base_url": "https://farm.example",
         "every": 0,
+        "macros": {},
     }
     assert ([each["name"] for each in facts["last"]["failures"]], facts["last"]["pages"]) == (["cows.pdf"], 2)
     assert "https://farm.example/goats" in found.out
@@ -172,7 +173,7 @@ def test_what_is_done_with_sources_is_told_to_programs(
     synced, alone = told("sync", "farm", "gone"), told("sync", "gone")
     removed, unknown = told("remove", "farm"), told("remove", "cows")
 
-    counts = {"name": "farm", "changed": 0, "removed": 0, "skipped": {".png": 1}, "error": None}
+    counts = {"name": "farm", "changed": 0, "removed": 0, "skipped": {".png": 1}, "macros": {}, "error": None}
     [failed] = added[1].pop("failed")
     assert added == (0, {**counts, "added": 1, "unchanged": 0, "passages": 1})
     assert (failed["name"], failed["reason"] != "") == ("cows.pdf", True)

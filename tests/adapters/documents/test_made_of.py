@@ -22,9 +22,9 @@ PAGES = {
 }
 
 
-def source(root: Path, base_url: str = "https://x.example") -> Folder:
+def source(root: Path, base_url: str = "https://x.example", **macros: str) -> Folder:
     """Give a folder as a source."""
-    return Folder(root, name="docs", base_url=base_url)
+    return Folder(root, name="docs", base_url=base_url, macros=macros)
 
 
 async def everything(
@@ -37,6 +37,21 @@ async def everything(
 def stamps(found: list[Found]) -> dict[str, str]:
     """Give the stamps by address, as an index would keep them."""
     return {page.url: page.stamp for page in found if isinstance(page, Document)}
+
+
+async def test_a_macro_that_somebody_names_wins_and_has_its_pages_read_again(tmp_path: Path) -> None:
+    """Over the settings too; names that stay are told, and what a shell or a formula puts in braces is none."""
+    odd = "Odd\n===\n\nUse {DISTRO}, {DISTRO_TITLE}, ${HOME}, {n}, :math:`\\\\frac{AB}{CD}` and {{NAME}}.\n"
+    write(tmp_path, {"page.rst": odd, "conf.py": "macros = {'DISTRO': 'rolling'}\n", "page.md": "# It\n\n{NONE}\n"})
+
+    before = [each async for each in source(tmp_path).documents({})]
+    after = [each async for each in source(tmp_path, DISTRO="jazzy", DISTRO_TITLE="J").documents(stamps(before))]
+    again = [each async for each in source(tmp_path, DISTRO="jazzy", DISTRO_TITLE="J").documents(stamps(after))]
+
+    [first], [second] = ([each for each in found if isinstance(each, Document)] for found in (before[-1:], after[-1:]))
+    assert ("Use rolling, {DISTRO" in first.text, first.macros) == (True, ("DISTRO_TITLE",))
+    assert ("Use jazzy, J, ${HOME}, {n}" in second.text, second.macros) == (True, ())
+    assert [type(each) for each in again if not isinstance(each, LeftOut)] == [Unchanged, Unchanged]
 
 
 @pytest.mark.promise("incremental")

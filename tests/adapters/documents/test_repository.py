@@ -36,11 +36,13 @@ async def _server() -> AsyncGenerator[GitServer]:
         yield server
 
 
-def source(server: GitServer, home: Path, words: str = "", limits: FetchLimits | None = None) -> Repository:
+def source(
+    server: GitServer, home: Path, words: str = "", limits: FetchLimits | None = None, **macros: str
+) -> Repository:
     """Give the repository as a source, which is asked once."""
     fetching = partial(fetcher, RULES, limits or FetchLimits(seconds=20.0))
-    once = replace(SITE, attempts=1)
-    return Repository(server.address + words, name="shelf", home=home, base_url=BASE, fetching=fetching, retries=once)
+    address, once = server.address + words, replace(SITE, attempts=1)
+    return Repository(address, name="shelf", home=home, base_url=BASE, macros=macros, fetching=fetching, retries=once)
 
 
 async def read(repository: Repository, seen: Mapping[str, str] | None = None) -> list[Found]:
@@ -84,6 +86,15 @@ async def test_of_a_new_commit_only_what_changed_is_read_and_one_commit_is_kept(
 
     assert (titles(again), [type(each) for each in again]) == (["Sheep"], [Unchanged, Document])
     assert names(tmp_path) == [server.git("rev-parse", "HEAD")]
+
+
+async def test_macros_are_put_into_pages_of_a_repository(server: GitServer, tmp_path: Path) -> None:
+    """As into those of a folder."""
+    server.put({"goats.rst": b"Goats\n=====\n\nGoats of {BREED} and {PLACE}.\n"})
+
+    [goats, *_] = [each for each in await read(source(server, tmp_path, BREED="Agri")) if isinstance(each, Document)]
+
+    assert ("Goats of Agri and {PLACE}." in goats.text, goats.macros) == (True, ("PLACE",))
 
 
 async def test_a_branch_and_a_folder_can_be_named(server: GitServer, tmp_path: Path) -> None:
