@@ -6,12 +6,13 @@ import ast
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from adapters.documents.docusaurus import MARKDOWN_SUFFIXES, config_of
@@ -205,12 +206,43 @@ def _literals(program: str) -> Mapping[str, Any]:
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         for statement in ast.parse(program).body:
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    with suppress(ValueError, TypeError, SyntaxError):
-                        found[name] = ast.literal_eval(value)
-                case _:
+                case ast.Assign(targets=targets, value=value):
                     pass
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    targets = [target]
+                case _:
+                    continue
+            said = _said(value, found)
+            found |= {target.id: said for target in targets if isinstance(target, ast.Name)}
     return found
+
+
+def _said(value: ast.expr | None, known: Mapping[str, Any]) -> Any:
+    """Return what is written out, also by names that are *known*; None for all else."""
+    said: Any = None
+    match value:
+        case ast.Constant():
+            said = value.value
+        case ast.Name(id=name):
+            said = known.get(name)
+        case ast.Dict(keys=keys, values=values):
+            pairs = ((_said(key, known), _said(one, known)) for key, one in zip(keys, values, strict=True))
+            said = {name: one for name, one in pairs if isinstance(name, str) and isinstance(one, str | int | float)}
+        case ast.JoinedStr(values=parts):
+            said = _joined([_said(each, known) for each in parts], str | int | float)
+        case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
+            said = _said(inner, known)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            said = _joined([_said(left, known), _said(right, known)], str)
+        case _:
+            pass
+    return said
+
+
+def _joined(parts: Sequence[Any], kinds: type | UnionType) -> str | None:
+    """Return parts as one text, unless one of them is none, or all of them are too long: names can double them."""
+    is_text = all(isinstance(each, kinds) for each in parts)
+    return "".join(map(str, parts)) if is_text and sum(len(str(each)) for each in parts) <= LARGEST else None
 
 
 LIBRARIES = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
+from textwrap import dedent
 from typing import Any, ClassVar
 
 from docutils import core, nodes
@@ -11,7 +13,7 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 from docutils.statemachine import StringList
 
-from adapters.documents.described import CONTEXT, DESCRIBING, Described, Describing
+from adapters.documents.described import CONTEXT, DESCRIBING, Described, Describing, identifier
 from adapters.documents.html import to_markdown
 from adapters.documents.page import Page, decode, first_heading, names
 
@@ -23,8 +25,12 @@ DIAGRAMS = {"graphviz": "dot", "digraph": "dot", "graph": "dot", "uml": "plantum
 DROPPED = names(
     "toctree contents sectnum redirect-from include literalinclude index highlight tabularcolumns meta raw "
     "sectionauthor codeauthor testsetup testcleanup header footer automodule autoclass autofunction autosummary "
-    "bibliography title"
+    "bibliography title c:namespace c:namespace-push c:namespace-pop cpp:namespace cpp:namespace-push "
+    "cpp:namespace-pop"
 )
+WEBSITE = names("html dirhtml singlehtml")
+OTHER_BUILDS = names("latex latexpdf pdf epub man text texinfo info xml pseudoxml gettext json pickle htmlhelp")
+"""What Sphinx makes beside websites; other tags are of the settings of one."""
 LABELLED = names("tab group-tab code-tab tab-item dropdown card grid-item-card details collapse topic")
 LOOK = re.compile(r"[a-z0-9 -]+")
 LITERAL = re.compile(
@@ -67,7 +73,7 @@ class _Stub(Directive):
         if argument and name == "code-tab":
             language, _, title = argument.partition(" ")
             return [_bold(title or language), self._listing(language)]
-        if argument and DESCRIBING.match(name):
+        if argument and (DESCRIBING.match(name) or ":" in name):  # also of a domain that nobody knows
             return self._described(name, [line.strip() for line in argument.replace("\\\n", " ").split("\n")])
         if argument and name in LABELLED:
             inner.append(_bold(argument))
@@ -115,9 +121,54 @@ class _Glossary(_Stub):
     """A list of terms, some of which share a definition."""
 
     def run(self) -> Sequence[nodes.Node]:
-        """Read it as a definition list."""
-        lines = [re.sub(r"^(\S.*?) +: +\S+$", r"\1", line) for line in self.content]
-        return self._parsed(StringList(lines, source=""), self.content_offset)
+        """Show each definition below its terms, of which the first one has the anchor that Sphinx gives it."""
+        entries = list[tuple[list[str], list[str]]]()
+        for line in self.content:
+            if not line[:1].strip():
+                if entries:
+                    entries[-1][1].append(line)
+            elif not line.startswith(".. "):
+                if not entries or any(map(str.strip, entries[-1][1])):
+                    entries.append(([], []))
+                entries[-1][0].append(re.sub(r"^(\S.*?) +: +\S+$", r"\1", line))
+        return [nodes.definition_list("", *(self._entry(terms, said) for terms, said in entries))]
+
+    def _entry(self, terms: Sequence[str], said: Sequence[str]) -> nodes.definition_list_item:
+        words = [self.state.inline_text(term, self.lineno)[0] for term in terms]
+        first = nodes.term("", "", *words[0])
+        if (anchor := identifier(f"term-{first.astext()}")) != "term":  # as of one without a Latin letter
+            first["ids"] = [anchor]
+        others = [nodes.paragraph("", "", nodes.strong("", "", *each)) for each in words[1:]]
+        body = self._parsed(StringList(dedent("\n".join(said)).split("\n"), source=""), 0)
+        return nodes.definition_list_item("", first, nodes.definition("", *others, *body))
+
+
+class _Only(_Stub):
+    """What only some builds show."""
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Show it unless it is known that a website leaves it out."""
+        said = self.arguments[0] if self.arguments else ""
+        try:
+            is_shown = _holds(ast.parse(said, mode="eval").body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            is_shown = None
+        return [] if is_shown is False else self._parsed(self.content, self.content_offset)
+
+
+def _holds(said: ast.expr) -> bool | None:
+    """Return whether what is said of a build is true of a website's; None where only its settings know."""
+    match said:
+        case ast.Name(id=tag):
+            tag = tag.removeprefix("builder_").removeprefix("format_")
+            return True if tag in WEBSITE else False if tag in OTHER_BUILDS else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return None if (holds := _holds(operand)) is None else not holds
+        case ast.BoolOp(op=op, values=values):
+            decides, found = isinstance(op, ast.Or), [_holds(each) for each in values]
+            return decides if decides in found else None if None in found else not decides
+        case _:
+            return None
 
 
 class _Dropped(_Stub):
@@ -199,6 +250,7 @@ _OWN: dict[str, type[Directive]] = {
     **dict.fromkeys(CODE, _Code),
     "class": _Class,
     "glossary": _Glossary,
+    "only": _Only,
 }
 
 

@@ -186,6 +186,25 @@ def test_settings_are_not_run(tmp_path: Path, settings: str) -> None:
     assert expanded("See {A}.", PageFile(tmp_path / "page.rst", tmp_path)) == "See {A}."
 
 
+def test_settings_that_refer_to_each_other_are_read(tmp_path: Path) -> None:
+    """What is no literal is left out, and nothing else with it, however large others would make it."""
+    conf = """
+import os
+distro: str = "jazzy"
+version = release = f"{distro}-" + "3.1"
+macros = {"DISTRO": distro, "HOME": os.environ["HOME"], "N": 2, make(): "x", **others, "DEEP": {"a": "b"}}
+"""
+    grown = "A = 'xxxxxxxx'\n" + "A = A + A\n" * 200 + "macros['LATER'] = A\n"
+    write(tmp_path, {"conf.py": conf + grown})
+
+    text = expanded("{DISTRO} {N} {HOME} {DEEP} {LATER} |release|", PageFile(tmp_path / "page.rst", tmp_path))
+
+    assert text.split("\n\n") == [
+        "jazzy 2 {HOME} {DEEP} {LATER} |release|",
+        ".. |release| replace:: jazzy-3.1",
+    ]
+
+
 def test_words_of_the_settings_are_read(tmp_path: Path) -> None:
     """The version, and what is put around every page."""
     conf = (

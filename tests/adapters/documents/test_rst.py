@@ -195,6 +195,72 @@ def test_what_is_described_has_the_anchor_that_sphinx_gives_it() -> None:
     assert [words in text for words in ("\n`LIMIT`\n", "\n`void f(int x)`\n", "\n`something`\n")] == [True] * 3
 
 
+def test_terms_of_a_glossary_have_the_anchors_that_sphinx_gives_them() -> None:
+    """Those that share a definition are at the first of them; the other ones can still be found there."""
+    page = """
+        .. glossary::
+           :sorted:
+
+           widget
+              A thing.
+
+              It spins.
+           Quality of *Service*
+           QoS : key
+              How messages arrive.
+
+           .. a comment
+
+           轮子
+              A wheel.
+    """
+
+    assert shown(page) == dedent("""\
+        ###### `widget` {#term-widget}
+
+        A thing.
+
+        It spins.
+
+        ###### `Quality of Service` {#term-Quality-of-Service}
+
+        **QoS**
+
+        How messages arrive.
+
+        **轮子**
+
+        A wheel.
+    """)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_shown"),
+    [
+        ("html", True),
+        ("latex", False),
+        ("not latex", True),
+        ("html or latex", True),
+        ("html and not (epub or man)", True),
+        ("latex and draft", False),
+        ("builder_dirhtml", True),
+        ("format_latex", False),
+        ("draft", True),  # as nobody knows
+        ("not html and", True),
+    ],
+)
+def test_what_a_website_leaves_out_is_left_out(said: str, *, is_shown: bool) -> None:
+    """Only where that is sure."""
+    assert shown(f"Before.\n\n.. only:: {said}\n\n   Inside.\n") == "Before.\n" + "\nInside.\n" * is_shown
+
+
+def test_what_an_unknown_domain_describes_keeps_its_name() -> None:
+    """Without an anchor, as only the domain knows that; what shows nothing there shows nothing here."""
+    page = ".. cmake:command:: find_it\n\n   Finds it.\n\n.. cpp:namespace:: farm\n"
+
+    assert shown(page) == "`find_it`\n\nFinds it.\n"
+
+
 def test_how_something_looks_is_not_described() -> None:
     """Docutils has a directive of the same name."""
     assert shown(".. class:: wide-table\n\n   Words.\n\n.. class:: left right\n\nMore.") == "Words.\n\nMore.\n"
