@@ -83,6 +83,9 @@ IMPORT = re.compile(
 EXPORT = re.compile(
     r"^export\s+(?:const|let|var|function|async|class|default|\{|\*)[^\n]*(?:\n(?![ \t]*\n)[^\n]+)*", re.MULTILINE
 )
+CONSTANT = re.compile(
+    r"""^export[ ]+const[ ]+(\w+)[ ]*=[ ]*(?:"([^"\\\n]*)"|'([^'\\\n]*)'|(-?\d[\d.]*))[ ]*;?[ \t]*$""", re.MULTILINE
+)
 SHORTCODE = re.compile(r"\{\{[<%][^\n]{0,500}?[%>]\}\}")
 BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
@@ -109,11 +112,12 @@ def rewritten(text: str, *, is_mdx: bool) -> str:
     opaque = Opaque()
     text = opaque.hide(text)
     text = COMMENTED_ANCHOR.sub(lambda match: f"{match[1].rstrip()} {{{match[2]}}}", text)
+    known = {name: one or other or number for name, one, other, number in CONSTANT.findall(text)}
     text = EXPORT.sub("", IMPORT.sub("", text))
     text = open_admonitions(SHORTCODE.sub("", text))
     for name in ("table", "pre"):
         text = replaced(text, name, lambda match: _converted(match[0], opaque))
-    text = open_tags(text, is_mdx=is_mdx)
+    text = open_tags(text, is_mdx=is_mdx, known=known)
     return opaque.show(BLANK_LINES.sub("\n\n", text)).strip("\n") + "\n"
 
 

@@ -56,6 +56,8 @@ NAME = re.compile(r"<(/?)([A-Za-z][\w.:-]*|(?=>))")
 ATTRIBUTE = re.compile(r"""\s+([\w@:.-]+)(\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'{}<>=`]+)|(?=\{)))?""")
 SPREAD = re.compile(r"\s*(?=\{)")
 END = re.compile(r"\s*(/?)>")
+OUTSIDE = re.compile(r"\\[{}]|[{}]")
+INSIDE = re.compile(r"""\\.|(?<!\w)(["'])(?:\\.|(?!\1)[^\\\n])*+\1(?!\w)|[{}]""")  # an apostrophe begins no string
 QUOTED = re.compile(r"""\{\s*(["'])(.*)\1\s*\}""", re.DOTALL)
 
 
@@ -71,10 +73,12 @@ class Tag:
 
 
 def brace_pairs(text: str) -> dict[int, int]:
-    """Find for every opening brace the closing one that belongs to it."""
+    """Find for every opening brace the closing one that belongs to it; those in a string of an expression are text."""
     pairs: dict[int, int] = {}
     waiting: list[int] = []
-    for match in re.finditer(r"\\[{}]|[{}]", text):
+    at = 0
+    while match := (INSIDE if waiting else OUTSIDE).search(text, at):
+        at = match.end()
         if match[0] == "{":
             waiting.append(match.start())
         elif match[0] == "}" and waiting:
@@ -177,21 +181,22 @@ OPEN, CLOSE = "\x01", "\x02"
 MARKS = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`", "samp": "`", "tt": "`", "del": "~~", "s": "~~"}
 STRONG = re.compile(r"</?(?:b|strong|h[1-6]|p)\b[^>\n]*>|\*\*", re.IGNORECASE)
 IDENTIFIER = re.compile(r"""(?:\bid\s*=\s*)["']([^"'\s]+)["']""")
-STRING = re.compile(r"""\s*(["'`])([^"'`$]*)\1\s*""")
+STRING = re.compile(r"""\s*(["'`])((?:(?!\1)[^`$\\])*)\1\s*""")
 TOKEN = re.compile(r"\s*\x00c\d+\x00\s*")
 PLAIN_NAME = re.compile(r"#?[\w.$-]+")
+NOTHING: Mapping[str, str] = {}
 VISIBLE = ("title", "label", "alt", "caption", "description", "summary")  # attributes that components show as text
 
 
-def open_tags(text: str, *, is_mdx: bool) -> str:
-    """Take tags and, in MDX, expressions out of *text*."""
+def open_tags(text: str, *, is_mdx: bool, known: Mapping[str, str] = NOTHING) -> str:
+    """Take tags and, in MDX, expressions out of *text*; names that are *known* are put in their place."""
     if "<" not in text and not (is_mdx and "{" in text):
         return text
     for name in WITHOUT_TEXT:
         text = replaced(text, name, lambda _: "")
     for name in ("summary", *HEADINGS):
         text = replaced(text, name, _summary if name == "summary" else _heading)
-    return _dedented(_Scan(text, is_mdx=is_mdx).run())
+    return _dedented(_Scan(text, known, is_mdx=is_mdx).run())
 
 
 def _heading(match: re.Match[str]) -> str:
@@ -210,8 +215,9 @@ def _summary(match: re.Match[str]) -> str:
 class _Scan:
     """One walk over a text from left to right."""
 
-    def __init__(self, text: str, *, is_mdx: bool) -> None:
+    def __init__(self, text: str, known: Mapping[str, str], *, is_mdx: bool) -> None:
         self._text = text
+        self._known = known
         self._is_mdx = is_mdx
         self._pairs = brace_pairs(text)
         self._out: list[str] = []
@@ -240,6 +246,8 @@ class _Scan:
             return end, inner
         if string := STRING.fullmatch(inner):
             return end, string[2]
+        if (said := self._known.get(inner.strip())) is not None:
+            return end, said
         return (at, "") if PLAIN_NAME.fullmatch(inner) else (end, "")
 
     def _tag(self, at: int) -> tuple[int, str]:

@@ -194,6 +194,28 @@ def test_comparisons_formulas_and_code_are_left_alone(*, is_mdx: bool) -> None:
     assert rewritten(page, is_mdx=is_mdx) == page
 
 
+def test_braces_that_mdx_writes_as_strings_are_text() -> None:
+    """And nothing between them is lost; an apostrophe inside of an expression is no string."""
+    page = """
+        Write {"{"}name{"}"} and {'{'}press{'}'}, <Tip title={"a } b"} /> then {on && <b>don't</b>} it's {'"'}done{'"'}.
+    """
+
+    assert shown(page) == 'Write {name} and {press}, a } b then  it\'s "done".\n'
+
+
+def test_constants_of_a_page_are_put_in_their_place() -> None:
+    """As the site shows them; what only a build computes stays a name, and code is left alone."""
+    page = """
+        export const V = "4.2";
+        export const most = 20
+        export const now = Date.now();
+
+        Version {V} takes { most }, since {now}: `{V}`.
+    """
+
+    assert shown(page) == "Version 4.2 takes 20, since {now}: `{V}`.\n"
+
+
 def test_markdown_keeps_placeholders_types_and_braces() -> None:
     """Outside of MDX only what must be HTML is taken for it."""
     page = "Set <your_name>, List<String> and <T> in {braces}.\n"
@@ -334,6 +356,8 @@ def test_no_text_breaks_the_reader_or_leaves_its_marks_behind(text: str) -> None
         "{{<" * 20_000,
         "<p>" * 20_000,
         "<h1 " * 20_000,
+        "{'" + r"\'" * 50_000,
+        "{" + "\"a' " * 20_000,
     ],
 )
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
