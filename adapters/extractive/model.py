@@ -58,7 +58,8 @@ class ExtractiveModel:
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Call the search tool where that may find more; then yield the answer paragraph by paragraph."""
         question, results, has_searched = _read(prompt.messages)
-        queries = _queries(question, results) if tools and may_call and not has_searched else []
+        is_first = all(each["role"] != "assistant" for each in prompt.messages)
+        queries = _queries(question, results, is_first=is_first) if tools and may_call and not has_searched else []
         if queries:
             written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), start=1)
             calls = (ToolCall(id=f"call-{number}", name=tools[0].name, arguments=each) for number, each in written)
@@ -127,13 +128,13 @@ class ExtractiveModel:
         return [sum(map(mul, wanted, vector)) for vector in vectors]
 
 
-def _queries(question: str, results: list[dict[str, Any]] | None) -> list[str]:
+def _queries(question: str, results: list[dict[str, Any]] | None, *, is_first: bool) -> list[str]:
     """Return what to search: the parts of a question that joins a few, of which one search may have found only some.
 
     Where nothing was searched it is the question, unless that is small talk.
     """
     if results is None:
-        return [] if is_small_talk(question) else [question]
+        return [] if is_small_talk(question, is_first=is_first) else [question]
     if not results:
         return []
     parts = [part.strip(" ,") for part in _JOINT.split(question)]

@@ -180,24 +180,24 @@ class Run:
     ) -> None:
         self._agent, self._question, self._waiting = agent, question, waiting
         selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
-        sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
-        self._sources = sources
-        self._is_free = selection is not None or (is_small_talk(question.text) and not question.attachments)
+        self._sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
+        self._earlier = earlier_questions(conversation)
+        is_talk = not question.attachments and is_small_talk(question.text, is_first=not self._earlier)
+        self._is_free = selection is not None or is_talk
         most, costs = None if only_quotes else limits.excerpt_characters, agent.model.most_tokens > 0
         self.meter = TokenMeter(question.message, agent.observer, spent, agent.bytes_per_token, costs, agent.prices)
-        self._search = SearchTool(agent.retriever, question, sources, excerpt_limit=most, scope=scope, waiting=waiting)
+        given = (agent.retriever, question, self._sources)
+        self._search = SearchTool(*given, excerpt_limit=most, scope=scope, waiting=waiting)
         if agent.bills_searches:
             self._search.searched = self.meter.count_search
-        self._earlier = earlier_questions(conversation)
-        tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
+        tools = (Tool(self._search.search_documents), *(agent.tools(question, self._sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
         self._specs = tuple(tool.spec for tool in tools) if selection is None else ()
         self._writer = agent.writer(question, conversation)
         self._rounds_left = limits.tool_rounds if selection is None else 0
         self._is_grounded = selection is not None  # whether there is something to answer from
-        self._start = agent.clock()
-        self._first_token_ms = self._generation_ms = 0.0
-        self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
+        self._start, self._first_token_ms, self._generation_ms = agent.clock(), 0.0, 0.0
+        self._draft = AnswerDraft(MarkupReader(Footnotes(self._sources)), is_live=False)
         self._turn = ModelTurn("")
         self._told: Verdict | None = None
         self._repaired = self.is_finished = False

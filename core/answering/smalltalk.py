@@ -10,23 +10,27 @@ from core.messages import ABOUT_ME, FAREWELL, GREETING, PRAISED, THANKED, WELL
 # Each line below is one alternative of the pattern; breaking it would hide that.
 # ruff: noqa: E501
 _GREETING = r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day|night)|hallo|hola|salut|bonjour|ciao|namaste|salam|moin|guten (?:morgen|tag|abend)|buenos d[ií]as)"
-_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|your help|the help|helping)){0,3}|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
+_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|helping(?: me)?|(?:the|your|that|this) (?:(?:quick|great|good|clear|detailed) )?(?:help|answer|reply|response|explanation|clarification|info|information|tip|hint|link))){0,3}|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
 _FAREWELL = r"(?:bye+|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|cya|later|take care|have a (?:nice|good|great) (?:day|evening|weekend|one)|tsch[uü]ss|ad[ií]os|au revoir)"
-_PRAISE = r"(?:(?:that(?:'s| is| was)|this is|it(?:'s| is)|you(?:'re| are)) (?:very |so |really )?(?:great|good|nice|helpful|perfect|awesome|cool|amazing|clear|the best)|(?:great|good|nice|perfect|awesome|cool|amazing|wonderful|excellent|lol|haha+|wow|ok(?:ay)?|got it|i see|understood|makes sense|no problem|you'?re welcome|never ?mind|sorry)(?: (?:job|work|answer|one))?)"
+_PRAISE = r"(?:(?:that(?:'s| is| was)|this is|it(?:'s| is)|you(?:'re| are)) (?:very |so |really )?(?:great|good|nice|helpful|perfect|awesome|cool|amazing|clear|the best)|(?:great|good|nice|perfect|awesome|cool|amazing|wonderful|excellent|lol|haha+|wow|ok(?:ay)?|got it|i see|understood|makes sense|no problem|you'?re welcome|never ?mind|sorry)(?: (?:job|work|answer|explanation|reply|one))?|(?:that|this|it|you) (?:really |totally |just )?(?:help(?:s|ed)|work(?:s|ed)|solve[sd] (?:it|my problem)|fix(?:es|ed) it|did it|answer(?:s|ed) my question)(?: me)?(?: a lot| very much)?)"
 _WELLBEING = r"(?:how are (?:you|u)(?: (?:doing|today))*|how(?:'s| is) it going|what'?s up|sup|how do you do|are you (?:there|ok|okay|alive|awake|online|working))"
-_ABOUT_BOT = r"(?:(?:who|what) are (?:you|u)|what(?:'s| is) your name|what can (?:you|u) do(?: for me)?|what do you do|how (?:do|can) (?:i|we) use (?:you|this bot)|how do you work|are you (?:a |an )?(?:bot|robot|human|ai|real|person|chatgpt|gpt)|who (?:made|built|created) you|can you help(?: me)?|introduce yourself|tell me about yourself|help(?: me)?)"
+_ABOUT_BOT = r"(?:(?:who|what) are (?:you|u)|what(?:'s| is) your name|what can (?:you|u) do(?: for me)?|what do you do|how (?:do|can) (?:i|we) use (?:you|this bot)|how do(?:es)? (?:you|footnote|(?:this|the) bot) work|are you (?:a |an )?(?:bot|robot|human|ai|real|person|chatgpt|gpt)|who (?:made|built|created) you|can you help(?: me)?|introduce yourself|tell me about yourself|help(?: me)?)"
+_OPENING = r"how does (?:this|it)(?: all| thing)? work"
 _FILLER = r"(?:there|all|everyone|everybody|team|folks|friend|bot|footnote|again|please|and|so|well|oh|ah|hmm+|to you|mate|buddy)"
 _STORES = r"(?:store|save|keep|remember|log|record|retain|collect)"
 _MINE = r"(?:my|our|the|any|people'?s) (?:\w+ )?(?:questions?|messages?|data|chats?|conversations?|answers?|inputs?|prompts?)"
-_PRIVACY = rf"(?:(?:do|does|will|can|are) (?:you|u|footnote|the bot|this bot) {_STORES}(?:ing)? (?:{_MINE}|what (?:i|we) (?:say|ask|write|type)|everything (?:i|we) (?:say|ask|write))|(?:are|is|will) {_MINE} (?:be )?(?:stored|saved|kept|logged|recorded|remembered|private|confidential|safe)(?: here| anywhere| by you| with you)?|what (?:data|do|does|information) (?:you|do you|the bot) {_STORES}(?: about me| about us| of me)?|(?:who|can (?:anyone|others|somebody)) (?:else )?(?:can )?(?:see|read|sees|reads) {_MINE}|how long do you {_STORES} {_MINE})"
-_CONTENTS = r"(?:what (?:can|could|should|may) (?:i|we) ask (?:you|u|here)?(?: about| for)?|what (?:questions|kinds? of questions|sort of questions) can (?:i|we) ask(?: you)?|what (?:topics|subjects|documents|docs|pages|chapters|sources|books?) (?:do you (?:know|have|cover|use|search)|are (?:there|you using)|can (?:i|we) ask (?:you )?about)(?: about)?|which (?:topics|subjects|documents|docs|pages|chapters|sources|modules|books?) (?:do you (?:know|have|cover|use|search)|are there|are you using|can (?:i|we) ask (?:you )?about)(?: about)?|what do you know(?: about)?|list (?:all )?(?:the |your )?(?:chapters|documents|sources)|show me (?:the|your) (?:chapters|documents|sources)|what are (?:the|your) (?:chapters|documents|sources))"
-_REWRITE = r"(?:(?:(?:can|could|would) you )?(?:summari[sz]e|sum up|explain|simplify|translate|rephrase|reword|shorten|rewrite)(?: me)?(?: this| that| it| the (?:text|message|selection|paragraph|passage|section|above))?(?: text| message| selection| paragraph| passage| section)?(?: (?:up|for me|briefly|shortly|simply|in (?:one|two|three|a few|simple|plain|short|\w+) ?(?:sentences?|words?|lines?|terms|english|points)?|to \w+)){0,3}|tl ?;? ?dr|(?:give|write|make) (?:me )?(?:a |the )?(?:short |brief |quick )?(?:summary|translation|tldr)(?: of (?:this|that|it|the (?:text|message|selection)))?|what does (?:this|that|it) (?:say|mean) in (?:short|simple (?:words|terms)))"
+_OURS = r"(?:(?:my|our) (?:questions?|messages?|data|chats?|conversations?|chat history|history)|what (?:i|we) (?:say|ask|write|type))"
+_PRIVACY = rf"(?:(?:do|does|will|can|are) (?:you|u|footnote|the bot|this bot) {_STORES}(?:ing)? (?:{_MINE}|what (?:i|we) (?:say|ask|write|type)|everything (?:i|we) (?:say|ask|write))|(?:are|is|will) {_MINE} (?:be )?(?:stored|saved|kept|logged|recorded|remembered|private|confidential|safe)(?: here| anywhere| by you| with you)?|what (?:data|do|does|information) (?:you|do you|the bot) {_STORES}(?: about me| about us| of me)?|(?:who|can (?:anyone|others|somebody)) (?:else )?(?:can )?(?:see|read|sees|reads) {_MINE}|how long do you {_STORES} {_MINE}|(?:who|can|could|do|does|will)(?: (?!you\b)\w+){{0,3}} (?:see|read) {_OURS}|what (?:do you do|happens) (?:with|to) {_OURS}|(?:(?:how|where) (?:can|do) i |(?:can|could|will) you |i want (?:you )?to )?(?:delete|remove|erase|forget|clear) (?:all (?:of )?)?(?:{_OURS}|me|everything (?:about me|i (?:said|asked|wrote)|you know about me)))"
+_PAGES = r"(?:documents|docs|documentation|pages|sources|books?|textbook|handbook|wiki)"
+_KINDS = rf"(?:topics|subjects|chapters|modules|{_PAGES})"
+_CONTENTS = rf"(?:what (?:can|could|should|may) (?:i|we) ask (?:you|u|here)?(?: about| for)?|what (?:questions|kinds? of questions|sort of questions) can (?:i|we) ask(?: you)?|(?:what|which) (?:kinds? of )?{_KINDS} (?:do you (?:know|have|cover|use|search)|are (?:there|covered|included|you using)|can (?:i|we) ask (?:you )?about|do(?:es)? (?:this|it|they|(?:this|the|these|your) (?:bot|{_PAGES})) (?:cover|have|contain|include))(?: about)?|what do you know(?: about)?|(?:list|show me|tell me|what are) (?:all )?(?:of )?(?:the |your )?{_KINDS}|(?:tell me )?what(?:'s| is| are)? (?:in )?(?:this|the|these|your) {_PAGES}(?: about)?|what do(?:es)? (?:this|the|these|your) {_PAGES} (?:cover|contain))"
+_REWRITE = r"(?:(?:(?:can|could|would) you )?(?:summari[sz]e|sum up|explain|simplify|translate|rephrase|reword|shorten|rewrite)(?: me)?(?: this| that| it| the (?:text|message|selection|paragraph|passage|section|above|(?:last |previous )?answer|(?:thread|conversation|discussion)))?(?: text| message| selection| paragraph| passage| section)?(?: (?:up|(?:for|to) me|briefly|shortly|simply|in (?:one|two|three|a few|simple|plain|short|\w+) ?(?:sentences?|words?|lines?|terms|english|points)?|to \w+)){0,3}|tl ?;? ?dr|(?:give|write|make) (?:me )?(?:a |the )?(?:short |brief |quick )?(?:summary|translation|tldr)(?: of (?:this|that|it|the (?:text|message|selection)))?|what does (?:this|that|it) (?:say|mean) in (?:short|simple (?:words|terms)))"
 _PIECE = rf"(?:{_GREETING}|{_THANKS}|{_FAREWELL}|{_PRAISE}|{_WELLBEING}|{_ABOUT_BOT}|{_FILLER})"
 _LONGEST = 100  # characters; small talk is short, and a bound keeps the pattern quick on hostile text
 _REPLIES = tuple(
     (re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), reply)
     for pattern, reply in (
-        (_ABOUT_BOT, ABOUT_ME),
+        (rf"(?:{_ABOUT_BOT}|{_OPENING})", ABOUT_ME),
         (_WELLBEING, WELL),
         (_THANKS, THANKED),
         (_FAREWELL, FAREWELL),
@@ -40,6 +44,7 @@ _MATTERS = tuple(
 )
 _WANTS_WRITING = re.compile(rf"{_POLITE}{_REWRITE}(?:\s+(?:{_FILLER}|{_THANKS}))*")
 _SMALL_TALK = re.compile(rf"(?:{_PIECE}(?:\s+|\Z))+")
+_ASKS_AT_FIRST = re.compile(rf"{_POLITE}{_OPENING}(?:\s+(?:{_FILLER}|{_THANKS}))*")
 _NO_WORDS = re.compile(r"[\W_]+")
 _PUNCTUATION = re.compile(r"[^\w'\s]+")
 
@@ -51,15 +56,18 @@ class Matter(Enum):
     PRIVACY = "privacy"
 
 
-def is_small_talk(text: str) -> bool:
+def is_small_talk(text: str, *, is_first: bool = False) -> bool:
     """Return whether *text* is nothing but greetings, thanks and questions about the bot itself.
 
-    Strict on purpose: one other word makes it a question, which then has to be answered from the documents.
+    Strict on purpose: one other word makes it a question, which then has to be answered from the documents. How "this"
+    works is about the bot where it *is_first*, and nothing else was asked that it could be about.
     """
     if _NO_WORDS.fullmatch(text):
         return not any(mark in text for mark in "?？")
     plain = _plain(text)
-    return len(plain) <= _LONGEST and bool(_SMALL_TALK.fullmatch(plain))
+    if len(plain) > _LONGEST:
+        return False
+    return bool(_SMALL_TALK.fullmatch(plain) or (is_first and _ASKS_AT_FIRST.fullmatch(plain)))
 
 
 def reply_to(text: str) -> str:

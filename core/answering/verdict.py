@@ -25,13 +25,13 @@ from core.messages import (
     CUT,
     FAILED,
     LEXICAL_ONLY,
-    NEEDS_CHAT_MODEL,
     NO_DOCUMENTS,
     NOTHING_DONE,
     STOPPED,
     UNAVAILABLE,
     Practices,
     contents,
+    needs_chat_model,
     no_context,
     not_in_selection,
     not_in_sources,
@@ -290,10 +290,10 @@ async def about_itself(question: Question, search: SearchTool, practices: Practi
 
     What can be asked is what may be searched; where nobody can tell what that is, the question goes the usual way.
     """
-    if question.selection is not None:
-        is_beyond = search.only_quotes and wants_writing(question.text)
-        return Verdict(Status.NO_CONTEXT, NEEDS_CHAT_MODEL) if is_beyond else None
-    matter = None if question.attachments else matter_of(question.text)
+    if search.only_quotes and wants_writing(question.text):
+        return Verdict(Status.NO_CONTEXT, needs_chat_model(has_selection=question.selection is not None))
+    is_about_text = question.selection is not None or bool(question.attachments)
+    matter = None if is_about_text else matter_of(question.text)
     if matter is Matter.PRIVACY:
         return Verdict(Status.ANSWERED, storage(practices, question.message.thread.platform))
     if matter is Matter.CONTENTS:

@@ -49,10 +49,6 @@ ABOUT_ME = (
     "I'm Footnote, a bot. I look for answers in this community's documents, and each comes with footnotes that lead to "
     "the pages. Ask me something about them, or ask “What can I ask you?”"
 )
-NEEDS_CHAT_MODEL = (
-    "I can't rephrase or summarise text, because that needs a chat model, and none is connected. I can find things in "
-    "this text, so ask me what you want to know."
-)
 LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 PAUSED = "The moderators have paused me here, so I can't answer for now."
@@ -140,6 +136,15 @@ def no_context(question: Question, *, has_nearest: bool) -> str:
     if question.message.thread.platform == "terminal":
         return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
     return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
+
+
+def needs_chat_model(*, has_selection: bool) -> str:
+    """Return that text cannot be put in other words here, and what can be asked instead."""
+    place = "this text" if has_selection else "the documents, or in a text that you select"
+    return (
+        "I can't rephrase or summarise text, because that needs a chat model, and none is connected. I can find things "
+        f"in {place}, so ask me what you want to know."
+    )
 
 
 def not_in_sources(sentences: Sequence[str]) -> str:

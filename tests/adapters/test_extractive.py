@@ -14,7 +14,7 @@ from adapters.extractive.model import NOTICE
 from adapters.extractive.quotes import CHARACTERS, AskedWords, ScoredUnit, Source, candidates, choose, compose
 from adapters.extractive.units import units
 from core.answering.agent import Agent
-from core.messages import ABOUT_ME, NEEDS_CHAT_MODEL, THANKED
+from core.messages import ABOUT_ME, THANKED, needs_chat_model
 from core.model import Answer, Status
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
@@ -185,19 +185,23 @@ async def test_a_very_short_sentence_is_quoted_where_there_is_no_other() -> None
     assert "Goats eat thistles." not in beside.text
 
 
+@pytest.mark.parametrize("selection", ["Robots weld cars. Cars are heavy.", None])
 @pytest.mark.parametrize(
     "asked", ["summarize this", "Can you summarize this for me, please?", "tl;dr", "Explain this text"]
 )
-async def test_other_words_for_a_selection_need_a_chat_model(asked: str) -> None:
-    """Quoting half of it would be no summary."""
-    agent = Agent(ExtractiveModel(HashEmbedder()), Shelf(), clock=Clock())
+async def test_other_words_for_a_text_need_a_chat_model(asked: str, selection: str | None) -> None:
+    """Quoting half of it would be no summary; without a selection, what can be selected is said, too."""
+    agent = Agent(ExtractiveModel(HashEmbedder()), Shelf(hit(0.9, "Explain this text.")), clock=Clock())
 
-    answer = await agent.answer(question(asked, selection="Robots weld cars. Cars are heavy."))
+    answer = await agent.answer(question(asked, selection=selection))
 
-    assert (answer.text, answer.status) == (NEEDS_CHAT_MODEL, Status.NO_CONTEXT)
+    said = needs_chat_model(has_selection=selection is not None)
+    assert (answer.text, answer.status) == (said, Status.NO_CONTEXT)
 
 
-@pytest.mark.parametrize(("said", "reply"), [("thanks a lot!", THANKED), ("Hi, who are you?", ABOUT_ME)])
+@pytest.mark.parametrize(
+    ("said", "reply"), [("thanks a lot!", THANKED), ("Hi, who are you?", ABOUT_ME), ("How does this work?", ABOUT_ME)]
+)
 async def test_small_talk_is_answered_by_what_it_says(said: str, reply: str) -> None:
     """Whoever says thanks is not greeted."""
     answer = await Agent(ExtractiveModel(HashEmbedder()), Shelf(), clock=Clock()).answer(question(said))

@@ -21,6 +21,11 @@ from tests.portion import examples
         "Hey Footnote, how are you today?",
         "Good morning, everyone",
         "thanks a lot!!",
+        "thanks, that helped!",
+        "thank you for the clear explanation",
+        "Great explanation, thanks!",
+        "cheers, that solved it",
+        "How does Footnote work?",
         "Thank you so much for your help",
         "That's really helpful, thanks",
         "ok, got it. bye!",
@@ -48,6 +53,9 @@ def test_greetings_thanks_and_questions_about_the_bot_are_small_talk(text: str) 
         "What can you do with ROS 2?",
         "how does it work",
         "Are you a bot that knows Python?",
+        "that helped the robot",
+        "how does this robot work?",
+        "How does this work?",
         "?",
         "？？",
         "hello world program",
@@ -58,6 +66,12 @@ def test_greetings_thanks_and_questions_about_the_bot_are_small_talk(text: str) 
 def test_one_other_word_makes_it_a_question(text: str) -> None:
     """Then the documents have to answer."""
     assert not is_small_talk(text)
+
+
+@pytest.mark.parametrize(("is_first", "is_about_bot"), [(True, True), (False, False)])
+def test_how_this_works_is_about_the_bot_where_nothing_was_asked_before(*, is_first: bool, is_about_bot: bool) -> None:
+    """Later it is about what was asked."""
+    assert is_small_talk("Hi, how does this work?", is_first=is_first) is is_about_bot
 
 
 WORDS = st.lists(st.sampled_from(["hi", "thank", "you", "good", "so", "ok", "!", "?"]), min_size=1).map(" ".join)
@@ -88,6 +102,20 @@ def test_no_real_question_is_small_talk(shared_data: Path) -> None:
         ("Do you store my questions?", Matter.PRIVACY),
         ("hey, are my messages saved?", Matter.PRIVACY),
         ("Who can see my questions?", Matter.PRIVACY),
+        ("What topics does this cover?", Matter.CONTENTS),
+        ("what is this book about?", Matter.CONTENTS),
+        ("What's in the documents?", Matter.CONTENTS),
+        ("list the topics", Matter.CONTENTS),
+        ("What kind of documents do you have?", Matter.CONTENTS),
+        ("Can other people see my questions?", Matter.PRIVACY),
+        ("What do you do with my data?", Matter.PRIVACY),
+        ("Please delete my data", Matter.PRIVACY),
+        ("how can I delete my messages?", Matter.PRIVACY),
+        ("What topics does ROS 2 cover?", None),
+        ("What is this chapter about?", None),
+        ("Can you see my robot?", None),
+        ("What happens to my data in the buffer?", None),
+        ("delete my launch file", None),
         ("What can I ask a robot?", None),
         ("Which chapters are there about robots?", None),
         ("Does the robot store my questions?", None),
@@ -107,6 +135,8 @@ def test_the_bot_itself_is_asked_what_it_knows_and_what_it_keeps(text: str, matt
         ("please summarise this text in two sentences", True),
         ("TL;DR", True),
         ("translate this to German", True),
+        ("explain this to me", True),
+        ("summarize the last answer", True),
         ("What does it weigh?", False),
         ("Explain this error", False),
     ],
