@@ -68,9 +68,9 @@ def misquoted(answer: Answer, found: Mapping[str, Sequence[Passage]]) -> int:
         marks = _MARK.findall(line)
         pending.append(" ".join(_WORD.findall(_TARGET.sub("", _MARK.sub("", line)))))
         if marks:
-            texts = [
-                " ".join(_WORD.findall(_TARGET.sub("", each.text))) for each in found.get(urls[int(marks[-1])], ())
-            ]
+            passages = found.get(urls[int(marks[-1])], ())  # a list may stand below the name of its section
+            given = (text for each in passages for text in (each.text, each.section_title, each.page_title))
+            texts = [" ".join(_WORD.findall(_TARGET.sub("", text))) for text in given]
             strange = [words for words in pending if not any(words in text for text in texts)]
             wrong += len(strange)
             if "--wrong" in sys.argv:

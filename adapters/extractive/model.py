@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import mul
+from itertools import pairwise
+from operator import itemgetter, mul
 from typing import Any
 
 from adapters.extractive.quotes import (
-    AskedWords,
     ScoredUnit,
-    Source,
     candidates,
     choose,
     compose,
@@ -22,12 +21,13 @@ from adapters.extractive.quotes import (
     standing,
     word_fit,
 )
-from adapters.extractive.units import units
+from adapters.extractive.units import QUESTIONS, AskedWords, Source, topic_of, units
+from core.answering.context import WORDS_ALONE
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
 from core.answering.smalltalk import is_small_talk, reply_to
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
-from core.messages import QUOTES_ONLY
+from core.messages import NO_CONTEXT, QUOTES_ONLY
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 
@@ -37,8 +37,35 @@ MEANING = 0.6  # weight of the cosine against the share of words; set on the cou
 SELECTION_RELEVANCE = 0.5
 MOST_PARTS = 3
 MOST_COMPARED = 40  # units, of which each takes some milliseconds to embed
+AROUND = " ?.!,;"  # what stands around a question and says nothing of it
 FLOOR = 0.3  # of the share of words, so that what a unit is counts where it holds none
 
+_CONTRACTED = re.compile(r"\b(what|who|where|how)(?:s|'s|\u2019s)\b", re.IGNORECASE)
+_TO = re.compile(r"\b([a-z]{2,})2([a-z]{2,})\b", re.IGNORECASE)  # as in sim2real
+_MANNER = re.compile(
+    r"(?:, ?| )?(?:\b(?:to|for) me\b(?= in | like |\s*$)|\b(?:like|as if) (?:i'?m|i am|i were|i was|you|to|for) .*"
+    r"|\beli5\b:?|\bin (?:very |really )?(?:simple|plain|easy|short|layman'?s?) (?:words|terms|english|language)\b"
+    r"|\bfor (?:an? )?(?:absolute |total |complete )?(?:dumm(?:y|ies)|beginners?|newbies?|kids?|child(?:ren)?)\b)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(  # asks what something is
+    r"(?:(?:please|can you|could you) )*(?:explain|define|describe)(?: to me)?(?: what)? (?!how\b|why\b|when\b|what\b)"
+    r"(?:an? |the )?((?:(?! is\b| are\b| and\b)[^?]){2,60}?)(?: is| are| means?)?"
+    r"|what (?:do|does) (?:an? |the )?(.{2,60}?) (?:stand for|mean)",
+    re.IGNORECASE,
+)
+_COMPARES = re.compile(r".*\bdifferences? between (?:an? |the )?(.{2,40}) and (?:an? |the )?(.{2,40})", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"(?:and |so |ok )?(?:(?:how|why) (?:(?:do|can|could|should|would) (?:i|you|we|one)|to) \w+ "
+    r"(?:an? |the |my )?([\w -]{2,40}?)(?: (?:in|on|with|for|from|using|so|and) .*)?"
+    r"|(?:what|how) about (?:an? |the )?([\w -]{2,40}))$",
+    re.IGNORECASE,
+)
+_POINTS_AT = re.compile(
+    r"\b(?:it(?![\w'\u2019])(?! (?:possible|true|better|ok|safe|necessary|worth|hard|easy|normal|make|take)\b)"
+    r"|them|they|(?<!which )(?<!that )(?<!this )(?<!each )one(?! (?:of|for)\b))(?!\w)",
+    re.IGNORECASE,
+)
 _JOINT = re.compile(r"\b(?:and|versus|vs|compared? (?:to|with)|differs? from|or)\b\.?", re.IGNORECASE)
 
 
@@ -57,38 +84,37 @@ class ExtractiveModel:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Call the search tool where that may find more; then yield the answer paragraph by paragraph."""
-        question, results, has_searched = _read(prompt.messages)
-        is_first = all(each["role"] != "assistant" for each in prompt.messages)
-        queries = _queries(question, results, is_first=is_first) if tools and may_call and not has_searched else []
+        asked = _read(prompt.messages)
+        queries = _queries(asked) if tools and may_call and not asked.has_searched else []
         if queries:
             written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), start=1)
             calls = (ToolCall(id=f"call-{number}", name=tools[0].name, arguments=each) for number, each in written)
             yield ModelTurn("", tuple(calls), model=NAME)
             return
         written = ""
-        for paragraph in await self._paragraphs(prompt, question, results):
+        for paragraph in await self._paragraphs(prompt, asked):
             piece = f"\n\n{paragraph}" if written else paragraph
             written += piece
             yield TextDelta(piece)
         yield ModelTurn(written, model=NAME)
 
-    async def _paragraphs(self, prompt: Prompt, question: str, results: list[dict[str, Any]] | None) -> list[str]:
+    async def _paragraphs(self, prompt: Prompt, read: _Asked) -> list[str]:
         selection = read_selection(str(prompt.messages[-1]["content"]))
         if selection is not None:
             return await self._from_selection(*selection)
-        if results is None:
-            return [reply_to(question)]
-        asked = AskedWords(question)
+        if read.given is None and not read.has_searched:
+            return [reply_to(read.question)]
+        asked = AskedWords(" and ".join(read.parts))
         sources = [
             Source(each["number"], each["score"], each["title"], each["section"], tuple(units(each["text"])), rank)
-            for rank, each in enumerate(results)
+            for rank, each in enumerate(read.results)
         ]
-        chosen = choose(asked, await self._scored(asked, sources))
-        if not chosen:
+        quotes = compose(asked, choose(asked, await self._scored(asked, sources)))
+        if not quotes:
             return [NOT_IN_DOCUMENTS]
         said = (each for each in prompt.messages if each["role"] == "assistant")
         is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
-        return [*compose(asked, chosen), *([] if is_noticed else [NOTICE])]
+        return [*quotes, *([] if is_noticed else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
@@ -128,31 +154,111 @@ class ExtractiveModel:
         return [sum(map(mul, wanted, vector)) for vector in vectors]
 
 
-def _queries(question: str, results: list[dict[str, Any]] | None, *, is_first: bool) -> list[str]:
-    """Return what to search: the parts of a question that joins a few, of which one search may have found only some.
+@dataclass(frozen=True)
+class _Asked:
+    """The newest question, what was *given* with it (None where nothing was searched), and what was *found* since.
 
-    Where nothing was searched it is the question, unless that is small talk.
+    Its *parts* are the questions that it consists of, each of which says what it is about; where only an earlier
+    question does, it *follows* that one.
     """
-    if results is None:
-        return [] if is_small_talk(question, is_first=is_first) else [question]
-    if not results:
-        return []
-    parts = [part.strip(" ,") for part in _JOINT.split(question)]
+
+    question: str
+    parts: tuple[str, ...]
+    given: tuple[Mapping[str, Any], ...] | None
+    found: tuple[Mapping[str, Any], ...]
+    has_searched: bool
+    follows: bool
+    is_first: bool
+
+    @property
+    def is_restated(self) -> bool:
+        """Whether it was searched in other words than somebody wrote."""
+        return self.parts != (" ".join(self.question.split()).strip(AROUND),)
+
+    @property
+    def results(self) -> Sequence[Mapping[str, Any]]:
+        """What was found by words that say more comes first; nothing else counts where the question says too little."""
+        given = () if self.follows and self.found else self.given or ()
+        first, second = (self.found, given) if self.is_restated else (given, self.found)
+        merged = dict[tuple[int, str], Mapping[str, Any]]()
+        for each in (*first, *second):  # some are found again
+            known = merged.get((each["number"], each["text"]), each)
+            merged[each["number"], each["text"]] = max(known, each, key=itemgetter("score"))
+        return [*merged.values()]
+
+
+def _queries(asked: _Asked) -> list[str]:
+    """Return what to search: a question in plainer words, and the parts of one that joins a few.
+
+    Of those, one search may have found only some. Where nothing was searched, it is the question, unless that is small
+    talk.
+    """
+    if asked.given is None:
+        return [] if is_small_talk(asked.question, is_first=asked.is_first) else [*asked.parts[:MOST_PARTS]]
+    if asked.is_restated and len(asked.parts) > 1:
+        return [*asked.parts[:MOST_PARTS]]
+    [*whole] = asked.parts
+    if compared := _COMPARES.fullmatch(whole[0]):
+        return [f"{compared[1]} vs {compared[2]}", compared[1], compared[2]]
+    parts = [part.strip(" ,") for part in _JOINT.split(whole[0])] if asked.given else []
     parts = [part for part in parts if stems(part)]
-    return parts if 1 < len(parts) <= MOST_PARTS else []
+    whole = whole if asked.is_restated else []
+    return [*whole, *(parts if 1 < len(parts) <= MOST_PARTS - len(whole) else [])]
 
 
-def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, bool]:
-    """Return the newest question, what was found for it (None where nothing was searched), and whether we searched."""
+def _read(messages: Sequence[ChatMessage]) -> _Asked:
+    """Return the newest question and what was found for it."""
     found: list[list[dict[str, Any]]] = []
-    for message in reversed(messages):
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
         if message["role"] == "user":
             content = str(message["content"])
             given, question = read_passages(content) or (None, content)
-            results = [*(given or ()), *(result for results in reversed(found) for result in results)]
-            merged = {(result["number"], result["text"]): result for result in results}  # some are found again
-            return question, list(merged.values()) if found or given is not None else None, bool(found)
+            newest = tuple(result for results in reversed(found) for result in results)
+            subject = _subject(messages[:at])
+            parts = restated(question, subject)
+            is_first = all(each["role"] != "assistant" for each in messages[:at])
+            given = None if given is None else tuple(given)
+            return _Asked(question, parts, given, newest, bool(found), parts != restated(question), is_first)
         if message["role"] == "tool":
             data: dict[str, Any] = json.loads(message["content"])["data"] or {}
             found.append(data.get("results", []))
-    return "", None, False
+    return _Asked("", (), None, (), has_searched=False, follows=False, is_first=True)
+
+
+def _subject(messages: Sequence[ChatMessage]) -> str:
+    """Return what the last question that was answered is about; nothing if no question says so."""
+    for asked, answer in reversed([*pairwise(messages)]):
+        is_turn = (asked["role"], answer["role"]) == ("user", "assistant")
+        if is_turn and not str(answer["content"]).startswith(NO_CONTEXT):
+            *_, last = restated(str(asked["content"]))
+            if found := subject_of(last):
+                return found
+    return ""
+
+
+def restated(question: str, subject: str = "") -> tuple[str, ...]:
+    """Return the questions that one consists of in plainer words, without how it shall be explained.
+
+    Words that point back are replaced by what the question before is about, or the *subject*.
+    """
+    text = _MANNER.sub("", " ".join(question.split()).strip(AROUND))
+    text = _TO.sub(r"\1-to-\2", _CONTRACTED.sub(r"\1 is", text))
+    parts = list[str]()
+    for part in QUESTIONS.split(text):
+        plain = part.strip(AROUND)
+        if named := _NAMED.fullmatch(plain):
+            plain = f"what is {next(filter(None, named.groups()))}"
+        if subject and len(set(stems(plain))) < WORDS_ALONE:
+            plain = subject.join(_POINTS_AT.split(plain, maxsplit=1))
+        subject = subject_of(plain) or subject
+        parts.append(plain)
+    return tuple(filter(None, parts)) or (question,)
+
+
+def subject_of(question: str) -> str:
+    """Return what a short question is about, in its own words; nothing if that is not plain."""
+    if stems(topic := topic_of(question)):
+        return topic
+    found = _OBJECT.match(question)
+    return next(filter(None, found.groups()), "") if found else ""

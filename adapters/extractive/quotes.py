@@ -6,16 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import log
 
-from adapters.extractive.units import Unit, UnitKind
+from adapters.extractive.units import (
+    CHARACTERS,
+    TELLS_OF_PAGE,
+    AskedWords,
+    Source,
+    Unit,
+    UnitKind,
+    can_answer,
+    is_aside,
+    leads_on,
+)
 from core.answering.citations import Quoted
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import read
 from core.documents.excerpt import stems
 
-CHARACTERS = 800  # beside tables, code and marks: about as much as fits a phone's screen
 WHOLE = 450  # a passage with no more than this beside tables and code is quoted whole
 GOES_ON = 450  # what is quoted of another, from where it begins to answer
 PARAGRAPH = 320  # a paragraph up to this length is quoted whole, since its sentences explain one another
@@ -24,7 +32,6 @@ QUOTES = 3
 NEAR_BEST = 0.82  # of the best unit's score; what fits clearly worse only dilutes
 FILLS_A_GAP = 0.65  # the same for a unit that names a word of the question which no quote has named yet
 SAME = 0.7  # of their words in common: two units that say the same thing
-FEWEST_WORDS = 4
 DANGLING = 0.7
 HEADLINE = 0.8
 DEFINITION = 1.4
@@ -36,28 +43,9 @@ WANTED = 1.1
 UNWANTED = 0.8
 NO_DEFINITION = 0.65
 
-_TOPIC = re.compile(
-    r"(?:(?:so|and|but|hey|hi|ok|please)[, ]+)?"
-    r"(?:(?:what|who)(?:'s|s|\u2019s| is| are| does| do) (?:exactly )?(?:an? |the )?|define |explain |meaning of )"
-    r"(.{2,60}?)(?: means?| stand for| exactly| do| used for| good for| for)?(?: in [\w ]+)?[?.! ]*$"
-)
 _DEFINES = re.compile(
-    r"[*_`\"“]*+(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*+\s*+(?:\([^)]*+\)[*_`]*+\s*+)?"
+    r"[*_`\"“]*+(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*+\s*+(?:\(([^)]*+)\)[*_`]*+\s*+)?"
     r"(?::|—|=|\b(?:is|are|means|refers to)\b)"
-)
-_ASKS_HOW = re.compile(
-    r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b"
-    r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|does(?:n'?t)|won'?t|can'?t|cannot)\b"
-)
-_ASKS_VALUE = re.compile(
-    r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus"
-    r"|difference)\b"
-)
-_ASIDE = re.compile(  # sections that tell of the page, or lead elsewhere, and hold no answer
-    r"\b(?:(?:learning )?(?:objectives?|outcomes?|goals)|next (?:steps?|lessons?|modules?)|(?:table of )?contents"
-    r"|(?:additional|related|further|more|external) (?:resources?|readings?|links|information|content)|further reading"
-    r"|what'?s next|related|references|resources|see also|quick navigation|navigation|check your understanding|quiz"
-    r"|knowledge check|extension ideas|self.assessment|getting more help|purchase links)\b"
 )
 _ASKS_WHETHER = re.compile(
     r"\W*(?:do|does|did|is|are|was|can|could|will|would|has|have|may|must|should)\b", re.IGNORECASE
@@ -70,58 +58,6 @@ _ILLUSTRATES = re.compile(
 _NEWS = re.compile(
     r"\b(?:changes|changelog|releases?|new features|what's new|known issues|improvements since|timeline)\b"
 )
-_TELLS_OF_PAGE = re.compile(
-    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) "
-    r"|this (?:lesson|module|tutorial|section|chapter|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)"
-    r"|\*{0,2}(?:content )?coming soon|\*{0,2}related\*{0,2}:|if you (?:have not|haven't) "
-    r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:)",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class AskedWords:
-    """A question, and what can be told from its words."""
-
-    text: str
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The words that carry meaning."""
-        return frozenset(stems(self.text))
-
-    @cached_property
-    def topic(self) -> frozenset[str]:
-        """The words of what the question asks the meaning of; none if it asks for something else."""
-        found = _TOPIC.match(self.text.strip().casefold())
-        return frozenset(stems(found[1])) if found else frozenset()
-
-    @cached_property
-    def asks_how(self) -> bool:
-        """Whether commands or code may be the answer."""
-        return bool(_ASKS_HOW.search(self.text.casefold()))
-
-    @cached_property
-    def asks_value(self) -> bool:
-        """Whether a table may be the answer."""
-        return bool(_ASKS_VALUE.search(self.text.casefold()))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """A passage as the tool gave it, cut into units; its `rank` is 0 for the first."""
-
-    number: int
-    score: float
-    title: str
-    section: str
-    units: tuple[Unit, ...]
-    rank: int = 0
-
-    @property
-    def name(self) -> str:
-        """The section's own heading, without those that it stands under."""
-        return self.section.rpartition(" › ")[2] or self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,36 +71,9 @@ class ScoredUnit:
 
 def candidates(asked: AskedWords, sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
     """Return the units worth scoring, of sections that are about something: very short ones if there are no others."""
-    found = [(source, unit) for source in sources if not is_aside(asked, source) for unit in source.units]
+    about = (source for source in sources if not is_aside(asked, source))
+    found = [(source, unit) for source in about for unit in source.units if not leads_on(asked, source, unit)]
     return [each for each in found if can_answer(each[1])] or [each for each in found if can_answer(each[1], fewest=2)]
-
-
-def is_aside(asked: AskedWords, source: Source) -> bool:
-    """Return whether a section only tells of its page or leads elsewhere, and nobody asks for just that."""
-    found = aside_in(source.name)
-    return bool(found) and not set(stems(found)) & asked.words
-
-
-def aside_in(heading: str) -> str:
-    """Return the words of a heading that make it one of a section without answers, such as "next steps", or nothing."""
-    found = _ASIDE.search(heading.casefold())
-    return found[0] if found else ""
-
-
-def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:
-    """Return whether a unit says something by itself, in at least so many words; who asks does not answer."""
-    if not unit.is_prose:
-        return True
-    if len(unit.text) > CHARACTERS:
-        return False
-    is_long = len(unit.text.split()) >= (1 if unit.label else fewest)
-    return (
-        is_long
-        and not unit.is_label
-        and not unit.is_link
-        and not unit.text.rstrip("*_ ").endswith("?")
-        and not _TELLS_OF_PAGE.match(unit.text)
-    )
 
 
 def in_context(source: Source, unit: Unit) -> str:
@@ -207,8 +116,6 @@ def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
         weight *= DANGLING
     if unit.kind is UnitKind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
         weight *= HEADLINE
-    if unit.announces and unit is source.units[-1]:
-        weight *= DANGLING
     if not unit.is_prose:
         is_wanted = asked.asks_how if unit.kind is UnitKind.CODE else asked.asks_value
         weight *= WANTED if is_wanted else NO_DEFINITION if asked.topic else UNWANTED
@@ -224,10 +131,18 @@ def _defining(asked: AskedWords, unit: Unit) -> float:
     said = _DEFINES.match(unit.text.casefold()) if asked.topic and unit.is_prose else None
     if not said:
         return 1.0
-    words = frozenset(stems(said[1]))
-    if words == asked.topic:
+    is_short = bool(said[2]) and abbreviates(*sorted((said[1], said[2]), key=len))
+    names = [frozenset(stems(name)) for name in (said[1], said[2] if is_short else "")]
+    if asked.topic in names:
         return DEFINITION
-    return NEARLY_DEFINITION if words and (words < asked.topic or asked.topic < words) else 1.0
+    is_near = any(words and (words < asked.topic or asked.topic < words) for words in names)
+    return NEARLY_DEFINITION if is_near else 1.0
+
+
+def abbreviates(short: str, name: str) -> bool:
+    """Return whether a word is made of letters of a longer name, in their order and from its beginning."""
+    rest = iter(name)
+    return " " not in short and short[:1] == name[:1] and all(letter in rest for letter in short)
 
 
 def defines(asked: AskedWords, unit: Unit) -> bool:
@@ -277,12 +192,27 @@ def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
         source, unit = candidate.source, candidate.unit
         room = CHARACTERS - sum(each.length for each in kept.values())
         quotation = kept.get(source, _Quotation(source))
-        more = _understood(asked, source, unit, room) - quotation.places
+        more = _finished(source, _understood(asked, source, unit, room) | quotation.places) - quotation.places
         length = sum(len(source.units[place].text) for place in more if source.units[place].is_prose)
-        if kept and length > room:
+        if not more or (kept and length > room):
             continue
         kept[source] = _Quotation(source, quotation.places | more)
-    return [_paragraph(each.source, each.places) for each in kept.values()]
+    return [_paragraph(each.source, each.places, is_first=not at) for at, each in enumerate(kept.values())]
+
+
+def _finished(source: Source, places: set[int]) -> set[int]:
+    """Return places without those that announce what is not among them, and each list with what announces it."""
+    begins = dict[int, int]()
+    for unit in source.units:
+        begins.setdefault(unit.block, unit.place)
+    above = {begins[source.units[place].block] - 1 for place in places if source.units[place].marker}
+    finished, blocks = set[int](), set[int]()
+    for place in sorted(places | {each for each in above if each >= 0 and source.units[each].announces}, reverse=True):
+        following = source.units[place + 1].block if place + 1 < len(source.units) else -1
+        if not source.units[place].announces or following in blocks:
+            finished.add(place)
+            blocks.add(source.units[place].block)
+    return finished
 
 
 def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set[int]:
@@ -290,7 +220,12 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
 
     A short passage is quoted whole, and of a long one what goes on from there, as far as a short answer has room.
     """
-    quotable = {each.place for each in source.units if not _TELLS_OF_PAGE.match(each.text) and not each.is_link}
+    quotable = {
+        each.place
+        for each in source.units
+        if not (TELLS_OF_PAGE.match(each.text) or each.is_link or leads_on(asked, source, each))
+        and not (each.is_question and each.marker)
+    }
     if defines(asked, unit):
         found = _around(source, unit, room)
     elif _length(source, quotable) <= min(room, WHOLE):
@@ -322,7 +257,7 @@ def _going_on(asked: AskedWords, source: Source, found: set[int], room: int) -> 
     while (at := max(found) + 1) < len(source.units):
         before, following = source.units[at - 1], _around(source, source.units[at], LIST)
         is_due = before.announces or (asked.asks_how and source.units[at].kind is UnitKind.CODE)
-        more = {place for place in following if place >= at and not _TELLS_OF_PAGE.match(source.units[place].text)}
+        more = {place for place in following if place >= at and not TELLS_OF_PAGE.match(source.units[place].text)}
         if not more or not (is_due or _length(source, found | more) <= room):
             break
         found = found | more
@@ -350,13 +285,16 @@ def _around(source: Source, unit: Unit, room: int) -> set[int]:
     return found
 
 
-def _paragraph(source: Source, places: set[int]) -> str:
+def _paragraph(source: Source, places: set[int], *, is_first: bool) -> str:
     """Write units in their order: sentences of one paragraph as one, items as a list, tables and code whole.
+
+    A list stands below the section's name unless it *is_first*, or it would be read with what stands above it.
 
     A mark stands behind each paragraph and list, but for what only announces what comes next, and behind the end.
     """
     chosen = [unit for unit in source.units if unit.place in places]
-    written = ""
+    has_name = not is_first and len(chosen) > 1 and chosen[0].marker and source.name
+    written = MARKDOWN.write(read(f"**{source.name}**", Quoted())) if has_name else ""
     for number, unit in enumerate(chosen):
         before = chosen[number - 1] if number else None
         after = chosen[number + 1] if number + 1 < len(chosen) else None

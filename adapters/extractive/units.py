@@ -1,16 +1,24 @@
-"""Cuts passages into what can be quoted by itself, each with what it stands under, announces and points back to."""
+"""Cuts passages into what can be quoted by itself, and tells what of that answers no question.
+
+Each part knows what it stands under, announces and points back to.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
-from core.documents.excerpt import sentences
+from core.documents.excerpt import sentences, stems
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+_LANGUAGE = re.compile(r"^\s*(?:`{3,}|~{3,})\s*(?!text|txt|plain|mermaid|ascii)[a-z]", re.IGNORECASE)
+_GOES_ON = re.compile(r"\s*(?:[)\]}]|$|(?:el(?:se|if)|except|finally|catch)\b)")
+_BREAKS_OFF = re.compile(r"^\s*(?:#|//)|[(\[{,\\:]\s*$|^\s*@\w")
+DOCSTRING = '"""'
 _MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
 _HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$|^\s*:{3,}")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
@@ -22,8 +30,71 @@ _POINTS_BACK = re.compile(
     r"(?:its?|this|that|these|those|they|them|their|such|s?he|both|here|then|thus|so|but|and|however|otherwise)\b",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\((?:19|20)\d\d[a-z]?(?:, [^)]{1,20})?\)|, (?:19|20)\d\d[.,]?$")
+_AUTHOR = re.compile(r"\W*(?:\[\w+\] )?[^\W\d_][\w'’-]+(?:,? et al\b|, (?:[A-Z]\.[ -]?)+|(?:,? &| and) [A-Z])")
 _DEFINED = re.compile(r"\s+:\s+")
 _WORD = re.compile(r"\w+")
+QUESTIONS = re.compile(  # between two of them
+    r"\s(?:and|or|but|then)\s+(?=(?:why|how|what|when|where|who|which|do|does|is|are|can|could|should)\b)",
+    re.IGNORECASE,
+)
+_TOPIC = re.compile(
+    r"(?:(?:so|and|but|hey|hi|ok|please)[, ]+)?"
+    r"(?:(?:what|who)(?:'s|s|\u2019s| is| are| does| do) (?:exactly )?(?:an? |the )?|define |explain |meaning of )"
+    r"(.{2,60}?)(?: means?| stand for| exactly| do| used for| good for| for)?(?: in [\w ]+)?[?.! ]*$"
+)
+_ASKS_HOW = re.compile(
+    r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b"
+    r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|does(?:n'?t)|won'?t|can'?t|cannot)\b"
+)
+_ASKS_VALUE = re.compile(
+    r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus"
+    r"|difference)\b"
+)
+_ASIDE = re.compile(  # sections that tell of the page, or lead elsewhere, and hold no answer
+    r"\b(?:(?:learning )?(?:objectives?|outcomes?|goals)|next (?:steps?|lessons?|modules?)|(?:table of )?contents"
+    r"|(?:additional|related|further|more|external) (?:resources?|readings?|links|information|content)|further reading"
+    r"|what'?s next|related|references|resources|see also|quick navigation|navigation|check your understanding|quiz"
+    r"|knowledge check|extension ideas|self.assessment|getting more help|purchase links"
+    r"|prerequisites)\b"
+)
+_ASIDE_PAGE = re.compile(  # the same of whole pages, and of what sections stand under
+    r"\W*(?:references(?: and citations)?|bibliography|works cited|literature"
+    r"|(?:additional|further) (?:readings?|resources)|resources|related links|see also)\W*"
+)
+_ASKS_SOURCES = re.compile(
+    r"\b(?:papers?|articles?|books?|publications?|literature|references?|citations?|resources?|links?|read(?:ing)?s?"
+    r"|authors?|cite|who (?:wrote|invented|published|proposed))\b"
+)
+_ASKS_NEEDS = re.compile(r"\b(?:needs?|needed|requir\w+|before|ready|have to know|should i know|start(?:ed)?)\b")
+_CURRICULUM = re.compile(  # what a course does when, which names everything and explains nothing
+    r"\b(?:weeks?|modules?|lessons?|units?|course) (?:\d|overview|outline|breakdown)"
+    r"|\bweekly (?:breakdown|schedule|topics)\b|\bsyllabus\b"
+)
+_LISTS_LESSONS = re.compile(
+    r"[|*_\s]*(?:weeks?(?: \d[\d\u2013-]*)?|deliverables?|topics(?: covered)?|lessons?|assignments?)\b[*_\s]*[|:]",
+    re.IGNORECASE,
+)
+_GRADES = re.compile(
+    r"\*\*(?:duration|weight|submission|submit to|due(?: date)?|deadline|late policy|team size|points|grading)"
+    r"\s*:?\*\*",
+    re.IGNORECASE,
+)
+_ASKS_PLAN = re.compile(
+    r"\b(?:weeks?|topics?|covers?|covered|syllabus|curriculum|course|modules?|lessons?|deliverables?|assignments?)\b"
+)
+_ASKS_GRADES = re.compile(
+    r"\b(?:submit\w*|submission|due|deadlines?|late|weight|grad(?:e|ed|es|ing)|points|teams?|how long|how much time)\b"
+)
+TELLS_OF_PAGE = re.compile(
+    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) "
+    r"|this (?:lesson|module|tutorial|section|chapter|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)"
+    r"|\*{0,2}(?:content )?coming soon|\*{0,2}related\*{0,2}:|if you (?:have not|haven't) "
+    r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:)",
+    re.IGNORECASE,
+)
+CHARACTERS = 800  # beside tables, code and marks: about as much as fits a phone's screen
+FEWEST_WORDS = 4
 FEWEST_BESIDE_LINK = 4  # words beside a link that make it say something by itself
 MOST_BEHIND_LINK = 12  # words behind a link that only describe it
 LONGEST_LABEL = 80
@@ -74,6 +145,16 @@ class Unit:
         return self.is_prose and len(self.text) <= LONGEST_LABEL and bool(_LABEL.fullmatch(self.text))
 
     @property
+    def is_question(self) -> bool:
+        """Whether it asks."""
+        return self.is_prose and self.text.rstrip("*_ ").endswith("?")
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it names a publication: who wrote it, and when."""
+        return self.is_prose and bool(_YEAR.search(self.text) and _AUTHOR.match(self.text))
+
+    @property
     def is_link(self) -> bool:
         """Whether it leads elsewhere, or is a name, and says little beside that."""
         beside = len(_WORD.findall(_LINK.sub("", self.text)))
@@ -85,7 +166,11 @@ def units(text: str) -> list[Unit]:
     """Return the units of a passage in their order; an unfinished fence at its end is left out."""
     found: list[Unit] = []
     label = ""
-    for block, (kind, lines) in enumerate(_blocks(text)):
+    blocks = [*_blocks(text)]
+    for block, (kind, written) in enumerate(blocks):
+        lines = written
+        if kind is UnitKind.CODE:  # a passage may begin and end in the middle of some
+            lines = _entire(written, is_first=not block, is_last=block == len(blocks) - 1)
         parts = _whole(kind, lines) if kind in (UnitKind.TABLE, UnitKind.CODE) else _prose(kind, "\n".join(lines))
         parts = [replace(unit, place=len(found) + at, block=block, label=label) for at, unit in enumerate(parts)]
         found += parts
@@ -134,6 +219,34 @@ def _whole(kind: UnitKind, lines: list[str]) -> list[Unit]:
     return [Unit(textwrap.dedent("\n".join(lines)), 0, kind)]
 
 
+def _entire(lines: list[str], *, is_first: bool, is_last: bool) -> list[str]:
+    """Return code in a known language from the first line that begins something to the last that ends something."""
+    opening, *code = lines
+    closing = code.pop() if code and _FENCE.match(code[-1]) else ""
+    if not _LANGUAGE.match(opening) or not closing:
+        return lines
+    marks = [at for at, line in enumerate(code) for _ in range(line.count(DOCSTRING))]
+    is_inside = len(marks) % 2 == 1 and _closes(code, marks[0])
+    if is_first and is_inside:
+        code = code[marks[0] + 1 :]
+    elif is_last and len(marks) % 2:
+        code = code[: marks[-1]]
+    start, end = 0, len(code)
+    while is_last and start < end and (not code[end - 1].strip() or _BREAKS_OFF.search(code[end - 1])):
+        end -= 1
+    least = min((len(line) - len(line.lstrip()) for line in code[:end] if line.strip()), default=0)
+    while is_first and start < end and (code[start][least : least + 1].isspace() or _GOES_ON.match(code[start])):
+        start += 1
+    return [opening, *code[start:end], closing]
+
+
+def _closes(code: Sequence[str], at: int) -> bool:
+    """Return whether the marks of a docstring end one that began before the code."""
+    before = [line.strip() for line in code[:at] if line.strip() and not _BREAKS_OFF.match(line)]
+    is_behind = bool(before) and not before[-1].endswith(":")
+    return code[at].strip() == DOCSTRING and (is_behind or (not before and code[at][:1] in " \t"))
+
+
 def _prose(kind: UnitKind, block: str) -> Iterator[Unit]:
     """Yield the sentences, or items whole; wrapped lines are joined; headings are left out."""
     for part in _items(block) if kind is UnitKind.ITEM else sentences(block):
@@ -164,3 +277,107 @@ def _balanced(text: str) -> str:
         if text.count(mark) % 2:
             text = text.replace(mark, "")
     return text
+
+
+def topic_of(question: str) -> str:
+    """Return what a question, or the first of several, asks the meaning of; nothing if it asks for something else."""
+    found = _TOPIC.match(QUESTIONS.split(question.strip().casefold(), maxsplit=1)[0])
+    return found[1] if found else ""
+
+
+@dataclass(frozen=True)
+class AskedWords:
+    """A question, and what can be told from its words."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that carry meaning."""
+        return frozenset(stems(self.text))
+
+    @cached_property
+    def topic(self) -> frozenset[str]:
+        """The words of what the question asks the meaning of; none if it asks for something else."""
+        return frozenset(stems(topic_of(self.text)))
+
+    @cached_property
+    def asks_how(self) -> bool:
+        """Whether commands or code may be the answer."""
+        return bool(_ASKS_HOW.search(self.text.casefold()))
+
+    @cached_property
+    def asks_value(self) -> bool:
+        """Whether a table may be the answer."""
+        return bool(_ASKS_VALUE.search(self.text.casefold()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A passage as the tool gave it, cut into units; its `rank` is 0 for the first."""
+
+    number: int
+    score: float
+    title: str
+    section: str
+    units: tuple[Unit, ...]
+    rank: int = 0
+
+    @property
+    def name(self) -> str:
+        """The section's own heading, without those that it stands under."""
+        return self.section.rpartition(" › ")[2] or self.title
+
+
+def is_aside(asked: AskedWords, source: Source) -> bool:
+    """Return whether a section only tells of its page or leads elsewhere, and nobody asks for just that.
+
+    That is told from what it is called, what it stands under, and what it looks like.
+    """
+    found, text = aside_in(source.name), asked.text.casefold()
+    if found and stems(found)[-1] not in asked.words:
+        return not (found == "prerequisites" and _ASKS_NEEDS.search(text))
+    items = [unit for unit in source.units if unit.kind is not UnitKind.CODE]
+    is_list = sum(unit.is_reference for unit in items) * 3 >= len(items) > 0
+    above = (source.title.casefold(), *source.section.casefold().split(" › "))
+    if (is_list or any(map(_ASIDE_PAGE.fullmatch, above))) and not _ASKS_SOURCES.search(text):
+        return True
+    return sum(unit.is_question for unit in items) * 2 > len(items)
+
+
+def aside_in(heading: str) -> str:
+    """Return the words of a heading that make it one of a section without answers, such as "next steps", or nothing."""
+    found = _ASIDE.search(heading.casefold())
+    return found[0] if found else ""
+
+
+def leads_on(asked: AskedWords, source: Source, unit: Unit) -> bool:
+    """Return whether a unit announces what does not follow, or leads elsewhere, and nobody asks for just that.
+
+    It may name a publication, say how something is graded, or be part of a course's plan.
+    """
+    text = asked.text.casefold()
+    if unit.announces and unit is source.units[-1]:
+        return True
+    if unit.is_reference:
+        return not _ASKS_SOURCES.search(text)
+    if unit.is_prose and _GRADES.match(unit.text):
+        return not _ASKS_GRADES.search(text)
+    is_plan = _CURRICULUM.search(f"{source.title} {source.section}".casefold()) and not _ASKS_PLAN.search(text)
+    return bool(is_plan) and any(map(_LISTS_LESSONS.match, (unit.text, unit.label)))
+
+
+def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:
+    """Return whether a unit says something by itself, in at least so many words; who asks does not answer."""
+    if not unit.is_prose:
+        return True
+    if len(unit.text) > CHARACTERS:
+        return False
+    is_long = len(unit.text.split()) >= (1 if unit.label else fewest)
+    return (
+        is_long
+        and not unit.is_label
+        and not unit.is_link
+        and not unit.is_question
+        and not TELLS_OF_PAGE.match(unit.text)
+    )

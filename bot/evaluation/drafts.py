@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from itertools import zip_longest
 
-from adapters.extractive.quotes import aside_in
+from adapters.extractive.units import aside_in
 from bot.evaluation.cases import Case
 from core.answering.prompts import fenced
 from core.errors import ModelUnavailable

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.extractive import ExtractiveModel
-from adapters.extractive.model import NOTICE
-from adapters.extractive.quotes import CHARACTERS, AskedWords, ScoredUnit, Source, candidates, choose, compose
-from adapters.extractive.units import units
+from adapters.extractive.model import NOTICE, restated
+from adapters.extractive.quotes import ScoredUnit, candidates, choose, compose
+from adapters.extractive.units import CHARACTERS, AskedWords, Source, units
 from core.answering.agent import Agent
-from core.messages import ABOUT_ME, THANKED, needs_chat_model
+from core.messages import ABOUT_ME, NO_CONTEXT, THANKED, needs_chat_model
 from core.model import Answer, Status
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
@@ -209,6 +209,141 @@ async def test_small_talk_is_answered_by_what_it_says(said: str, reply: str) -> 
     assert answer.text == reply
 
 
+def test_lists_of_two_sections_do_not_become_one() -> None:
+    """A blank line alone joins them; what the second is a list of is said by the name of its section."""
+    texts = {"Depth": "**Limitations**:\n- Bad in light\n- Needs power", "Kit › Sensors": "- Cameras\n- Lasers"}
+    found = enumerate(texts.items(), start=1)
+    sources = [Source(number, 0.9, "Robots", name, tuple(units(text)), number) for number, (name, text) in found]
+
+    written = compose(AskedWords("camera limits"), [ScoredUnit(each, each.units[-1], 0.9) for each in sources])
+
+    assert written == [f"{texts['Depth']} [1]", "**Sensors**\n\n- Cameras\n- Lasers [2]"]
+
+
+async def test_an_item_of_a_long_list_keeps_what_the_list_is_about() -> None:
+    """Without it, a limitation reads as an advantage."""
+    long = "\n".join(f"- It never {word} in the hall, whatever happens and whoever is there" for word in "abcdefghijkl")
+
+    answer = await ask("Do cameras rust in rain?", f"**Limitations**:\n{long}\n- Cameras rust in rain and in snow")
+
+    assert quotes(answer) == ["**Limitations**:\n- Cameras rust in rain and in snow [1]"]
+
+
+REFERENCES = """\
+1. Kajita, S., et al. (2003). "How robots walk." *Journal of Robots*.
+2. Vukobratović, M., & Borovac, B. (2004). "Robots that walk on two legs." *Robots*."""
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        (REFERENCES, ("Walking", "")),
+        ("- Robots walk, a film by the robots of the hall", ("References › Walking", "")),
+        ("**Topics**:\n- Robots that walk on two legs", ("Weeks 3-5: Walking", "")),
+        ("**Duration:** Weeks 3-5, when robots walk\n**Weight:** 40 % for robots that walk", ("Walking", "")),
+        ("- How would you make robots walk?\n- Which robots walk on two legs?", ("Walking", "")),
+        ("- Lessons on how robots walk", ("Prerequisites", "")),
+    ],
+)
+async def test_lists_that_lead_elsewhere_are_known_by_their_form_and_page(text: str, headings: tuple[str, str]) -> None:
+    """Bibliographies, a course's plan and its grades, and questions name everything and explain nothing."""
+    answer = await ask("How do robots walk?", text, headings=headings)
+
+    assert answer.status is Status.NO_CONTEXT
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "heading"),
+    [
+        ("Which papers tell how robots walk?", REFERENCES, "References › Walking"),
+        ("What topics are there on robots in week 3?", "**Topics**:\n- Robots that walk on two legs", "Weeks 3-5"),
+        ("When is the robots project due?", "**Due Date:** End of week 5 for the robots project", "Robots"),
+        ("What do I need for robots?", "- A box of robots, and oil for their legs", "Prerequisites"),
+    ],
+)
+async def test_who_asks_for_just_that_gets_it(asked: str, text: str, heading: str) -> None:
+    """A list of papers is the answer for those who ask for papers."""
+    answer = await ask(asked, text, headings=(heading, ""))
+
+    assert answer.status is Status.ANSWERED
+
+
+async def test_what_announces_something_else_is_not_quoted_alone() -> None:
+    """A colon at the end of an answer promises what is not there."""
+    diagram = "The tree of the robot follows its arms from the base to the hand:\n\n![A tree](tree.png)"
+
+    assert (await ask("What is the tree of the robot?", diagram)).status is Status.NO_CONTEXT
+
+
+CUT = '''\
+```python
+        robot.wave(
+            "left"
+        )
+
+    def walk(robot):
+        """
+        Walk to the door of the hall.
+        """
+        robot.walk("door")
+
+    def stop(robot):
+        """
+        Stop the robot.
+```'''
+
+
+async def test_code_is_quoted_from_a_beginning_to_an_end() -> None:
+    """A passage may begin and end in the middle of a function."""
+    answer = await ask("How do I make the robot walk to the door?", CUT)
+
+    assert "def walk(robot):" in answer.text
+    assert [word for word in ("wave", "stop") if word in answer.text] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "subject", "parts"),
+    [
+        ("What is ROS 2 and why do I need it?", "", ("What is ROS 2", "why do I need ros 2")),
+        ("why do I need docker, and what is it?", "", ("why do I need docker", "what is docker")),
+        ("what does URDF stand for", "", ("what is URDF",)),
+        ("explain slam to me like im five", "", ("what is slam",)),
+        ("Explain in simple words what a digital twin is", "", ("what is digital twin",)),
+        ("what is sim2real", "", ("what is sim-to-real",)),
+        ("whats a node", "", ("what is a node",)),
+        ("How do I create one in Python?", "node", ("How do I create node in Python",)),
+        ("which one is better?", "node", ("which one is better",)),
+        ("explain how robots weld", "", ("explain how robots weld",)),
+    ],
+)
+def test_a_question_is_searched_in_words_that_say_what_it_is_about(
+    asked: str, subject: str, parts: tuple[str, ...]
+) -> None:
+    """How it shall be explained is no topic, and "it" finds nothing."""
+    assert restated(asked, subject) == parts
+
+
+async def test_a_follow_up_is_about_what_was_asked_and_answered_before() -> None:
+    """A question in between that found nothing changes no topic."""
+    said = [("What is a node?", "**Node**: A process. [1]"), ("What is the weather today?", NO_CONTEXT)]
+    before = conversation(*(turn_of(one, answer, id=f"m{at}") for at, (one, answer) in enumerate(said)))
+    shelf = Shelf(hit(0.9, "Robots weld cars in the hall."))
+
+    agent = Agent(ExtractiveModel(HashEmbedder()), shelf, clock=Clock())
+    await agent.answer(question("How do I create one in Python?", id="m9"), before)
+
+    assert shelf.asked[-1].query == "How do I create node in Python"
+
+
+async def test_a_name_behind_its_abbreviation_is_defined_by_either() -> None:
+    """Whoever asks what the letters stand for is told before how it is used."""
+    text = "**Unified Robot Description Format (URDF)** is a format for robots."
+
+    answer = await ask("What does URDF stand for?", "URDF serves as the foundation for URDF pictures.", text)
+
+    assert answer.text.startswith(text)
+
+
 LINES = st.sampled_from(
     [
         "Robots weld ships.",
@@ -253,7 +388,7 @@ def test_whatever_was_found_is_quoted_word_for_word(
 
     written = compose(asked, choose(asked, scored))
 
-    texts = [words(text) for text in passages]
+    texts = [*map(words, passages), "Work"]  # the section's name stands above a list that would join another
     for quotation in written:
         assert all(any(words(line) in text for text in texts) for line in quotation.splitlines())
     prose = [unit.text for quotation in written for unit in units(quotation) if unit.is_prose]

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from adapters.chat.dialect import heading
 from adapters.discord.dialect import DISCORD, DiscordRenderer
-from adapters.extractive.quotes import AskedWords, ScoredUnit, Source, compose, standing
-from adapters.extractive.units import units
+from adapters.extractive.quotes import ScoredUnit, compose, standing
+from adapters.extractive.units import AskedWords, Source, units
 from adapters.openai.calls import MOST_ARGUMENTS, begins_call, written_calls
 from adapters.openai.reading import Reading
 from adapters.openai.thoughts import TextFilter
