@@ -159,7 +159,7 @@ class _Asked:
     """The newest question, what was *given* with it (None where nothing was searched), and what was *found* since.
 
     Its *parts* are the questions that it consists of, each of which says what it is about; where only an earlier
-    question does, it *follows* that one.
+    question does, it *follows* that one. It *is restated* if these are other words than somebody wrote.
     """
 
     question: str
@@ -168,12 +168,8 @@ class _Asked:
     found: tuple[Mapping[str, Any], ...]
     has_searched: bool
     follows: bool
+    is_restated: bool
     is_first: bool
-
-    @property
-    def is_restated(self) -> bool:
-        """Whether it was searched in other words than somebody wrote."""
-        return self.parts != (" ".join(self.question.split()).strip(AROUND),)
 
     @property
     def results(self) -> Sequence[Mapping[str, Any]]:
@@ -217,13 +213,14 @@ def _read(messages: Sequence[ChatMessage]) -> _Asked:
             newest = tuple(result for results in reversed(found) for result in results)
             subject = _subject(messages[:at])
             parts = restated(question, subject)
+            is_new = parts != (" ".join(question.split()).strip(AROUND),)
             is_first = all(each["role"] != "assistant" for each in messages[:at])
             given = None if given is None else tuple(given)
-            return _Asked(question, parts, given, newest, bool(found), parts != restated(question), is_first)
+            return _Asked(question, parts, given, newest, bool(found), parts != restated(question), is_new, is_first)
         if message["role"] == "tool":
             data: dict[str, Any] = json.loads(message["content"])["data"] or {}
             found.append(data.get("results", []))
-    return _Asked("", (), None, (), has_searched=False, follows=False, is_first=True)
+    return _Asked("", (), None, (), has_searched=False, follows=False, is_restated=False, is_first=True)
 
 
 def _subject(messages: Sequence[ChatMessage]) -> str:

@@ -131,18 +131,14 @@ def _defining(asked: AskedWords, unit: Unit) -> float:
     said = _DEFINES.match(unit.text.casefold()) if asked.topic and unit.is_prose else None
     if not said:
         return 1.0
-    is_short = bool(said[2]) and abbreviates(*sorted((said[1], said[2]), key=len))
+    short, name = sorted((said[1], said[2] or ""), key=len)
+    letters = iter(name)  # of which an abbreviation has some, in their order and from the first on
+    is_short = " " not in short and short[:1] == name[:1] and all(letter in letters for letter in short)
     names = [frozenset(stems(name)) for name in (said[1], said[2] if is_short else "")]
     if asked.topic in names:
         return DEFINITION
-    is_near = any(words and (words < asked.topic or asked.topic < words) for words in names)
+    is_near = any(words and words < asked.topic for words in names) or asked.topic < names[0]  # SLAM is not VSLAM
     return NEARLY_DEFINITION if is_near else 1.0
-
-
-def abbreviates(short: str, name: str) -> bool:
-    """Return whether a word is made of letters of a longer name, in their order and from its beginning."""
-    rest = iter(name)
-    return " " not in short and short[:1] == name[:1] and all(letter in rest for letter in short)
 
 
 def defines(asked: AskedWords, unit: Unit) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -226,11 +226,14 @@ def _entire(lines: list[str], *, is_first: bool, is_last: bool) -> list[str]:
     if not _LANGUAGE.match(opening) or not closing:
         return lines
     marks = [at for at, line in enumerate(code) for _ in range(line.count(DOCSTRING))]
-    is_inside = len(marks) % 2 == 1 and _closes(code, marks[0])
-    if is_first and is_inside:
-        code = code[marks[0] + 1 :]
-    elif is_last and len(marks) % 2:
-        code = code[: marks[-1]]
+    if len(marks) % 2:  # the first of them may end a docstring that began before the code
+        first = code[marks[0]]
+        before = [line.strip() for line in code[: marks[0]] if line.strip() and not _BREAKS_OFF.match(line)]
+        is_behind = not before[-1].endswith(":") if before else first[:1].isspace()
+        if is_first and is_behind and first.strip() == DOCSTRING:
+            code = code[marks[0] + 1 :]
+        elif is_last:
+            code = code[: marks[-1]]
     start, end = 0, len(code)
     while is_last and start < end and (not code[end - 1].strip() or _BREAKS_OFF.search(code[end - 1])):
         end -= 1
@@ -238,13 +241,6 @@ def _entire(lines: list[str], *, is_first: bool, is_last: bool) -> list[str]:
     while is_first and start < end and (code[start][least : least + 1].isspace() or _GOES_ON.match(code[start])):
         start += 1
     return [opening, *code[start:end], closing]
-
-
-def _closes(code: Sequence[str], at: int) -> bool:
-    """Return whether the marks of a docstring end one that began before the code."""
-    before = [line.strip() for line in code[:at] if line.strip() and not _BREAKS_OFF.match(line)]
-    is_behind = bool(before) and not before[-1].endswith(":")
-    return code[at].strip() == DOCSTRING and (is_behind or (not before and code[at][:1] in " \t"))
 
 
 def _prose(kind: UnitKind, block: str) -> Iterator[Unit]:
