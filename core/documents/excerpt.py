@@ -26,6 +26,7 @@ _END = re.compile(_ENDING, re.VERBOSE)
 _END_BESIDE_FORMULAS = re.compile(rf"{_ENDING} | (?<=\$\$)\s*\n", re.VERBOSE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"\n")
+_FOREIGN = re.compile(r"[ß-öø-ɏ]")  # Latin, in small letters, beyond those of English
 _STOP_WORDS = """a about above after again all also am an and any are as at be because been before being below between
 both but by can could did do does doing don down during each few for from further get give had has have having he her
 here hers him his how i if in into is it its itself just let make me more most my name no nor not now of off on once one
@@ -33,22 +34,46 @@ only or other our out over own same say she should so some such tell than that t
 those through to too under until up us use used using very was way we were what when where which while who whom whose
 why will with within without would you your"""
 _STOP = frozenset(_STOP_WORDS.split())
+# Words on that list that are common in other languages too, so that they speak for none.
+_SHARED = """a all also am an any as at be been by can do for from had has have he her his i if in into is it let me
+most my name no nor of off on once one or other over own same so some such than that to too under up us use was way we
+were will"""
+_TELLING = _STOP.difference(_SHARED.split())
+# What holds sentences together in others: German, Dutch, French, Spanish, Portuguese, Italian, Swedish, Danish, Polish,
+# Czech, Romanian, Hungarian, Finnish, Turkish and Indonesian; none is common in English texts, as "OS" and "pod" are.
+_OTHERS = """aan aber adalah af al alla alle als anche ao aos att até au auch auf aus aux av avec bei bir bis bu być ce
+ces cette che chi como con cuando da daha dal dalla dan dans dapat das dass de degli dei del della delle dem den dengan
+denn der des deve deze değil di din dit dla doch donde dove du durch een egy ein eine einem einen einer eines ej el ela
+ele ella elle eller em en entre er es essa esse est esta este et ett että foi från för gaat geen gli haar han hasta hay
+heeft hem het hij hogy hon hvis ich ihm ihn ihr ikke il ile ils inte ist itu için ja jag jak jako je jest jsou kan kann
+kein keine kun la las le les leur lo los lui maar mai mais man mas meer met mit muy más na naar nach ne nebo nel nella
+nem ni nicht nie niet noch nog nos nous nu nur não när nå och od oder og ogni ohne olarak om onder ook op oraz ou ovat
+pada par para pas pe pela pelo pentru perché pero però peut più po pode por pro przez puede può på při quando que quello
+quem questa questo qui sa sans sau se sein sem ser ses seu si sich sie sind się sobre som sono sont sotto sous su sua
+sul sulla sur sus são są tai también também te tego tidak til till tot tra uit um uma un una unas und une uno unos untuk
+vagy van ved veya vid você vom von voor vor vous wat wenn werden wie wird worden wordt wurde ya yang ze zijn zo zu zum
+zur är è és że že și"""
+_OTHER = frozenset(_OTHERS.split())
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y")
 
 
 def stems(text: str) -> list[str]:
     """Return the words that carry meaning, lower-case, with common English endings cut off."""
-    return read_words(text)[0]
+    return [_stem(word) for word in _WORD.findall(text.casefold()) if word not in _STOP]
 
 
 def read_words(text: str) -> tuple[list[str], bool]:
     """Return the stems of a text, and whether it reads as English.
 
-    Of an English text, at least every eighth word is one that only holds sentences together.
+    Of an English text, at least every eighth word is one that only holds sentences together, and of those that only one
+    language has, English ones are no fewer than others. A letter that English does not have speaks for another one.
     """
     words = _WORD.findall(text.casefold())
-    kept = [_stem(word) for word in words if word not in _STOP]
-    return kept, (len(words) - len(kept)) * 8 >= len(words)
+    kept = [word for word in words if word not in _STOP]
+    is_english = (len(words) - len(kept)) * 8 >= len(words)
+    if is_english and (others := sum(map(_OTHER.__contains__, kept)) + any(map(_FOREIGN.search, kept))):
+        is_english = others <= sum(map(_TELLING.__contains__, words))
+    return [_stem(word) for word in kept], is_english
 
 
 @lru_cache(1 << 14)  # texts repeat their words
