@@ -25,6 +25,7 @@ NEAREST = 2.0  # what a word next to a number counts beside one further away in 
 NUMERAL = 3  # letters, for which a number next to a number counts
 MOST_NUMBERS = 20  # of a sentence, that are looked for at their places
 ALIKE = 0.5  # of a sentence's words in one part of a passage, from which on that is in its language
+COUNTED = frozenset(map(str, range(1, MOST_NUMBERS + 1)))  # how many items a list may be said to have
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
 LOOKED_BACK = 600  # characters before a mark in which its sentence begins
@@ -39,7 +40,13 @@ _CODE = re.compile(  # names that are written in one way only
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
 _MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
 _RUNNING = re.compile(r"\b(?:[^\W\d_]++[ ,'’]++){7}[^\W\d_]++|[^\W\d_A-Za-z\u00c0-\u024f]{4,}")  # but for Latin letters
-_NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)*")
+_NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])(?!['’])[\w'’-]+(?: [A-Z][\w'’-]+)*")
+# What speaks of the answer, its reader or its sources: an offer, a wish, or that something is in none of them.
+_ABOUT_ITSELF = re.compile(
+    r"\bI(?:['’](?:d|m|ll)| (?:hope|can|could|would|will|am|may))\b"
+    r"|\b(?:[Ll]et|[Tt]ell|[Gg]ive|[Aa]sk|like|want) me\b|\b[Ff]eel free\b"
+    r"|\b(?:documents?|documentation|passages?|sources?|sections?|excerpts?|context) (?:do|does|did)(?:n['’]t| not)\b"
+)
 _LETTERS = "alpha beta gamma delta epsilon theta lambda mu pi rho sigma tau phi psi omega"
 _GREEK = dict(zip("αβγδεθλμπρστφψω", _LETTERS.split(), strict=True))
 _LOOSE = str.maketrans({**_GREEK, **dict.fromkeys("_\\{}^$*`", "")})
@@ -122,8 +129,11 @@ class Statement:
 
     @cached_property
     def said(self) -> Sequence[Figure]:
-        """Those that stand for themselves."""
-        return [figure for figure in self.figures if figure.is_said]
+        """Those that stand for themselves, and not for how many items follow."""
+        counts = COUNTED if self._leads_in else ()
+        return [
+            each for each in self.figures if each.is_said and (each.unit or each.is_named or each.value not in counts)
+        ]
 
     @cached_property
     def code(self) -> frozenset[str]:
@@ -155,8 +165,15 @@ class Statement:
 
     @cached_property
     def is_checkable(self) -> bool:
-        """Whether it says enough to be looked for, and asks nothing."""
+        """Whether it says enough to be looked for, asks nothing, and is not only about the answer."""
+        if self._leads_in or _ABOUT_ITSELF.search(self.text):
+            return bool(self.said or self.code or self.names)
         return (len(self.words) >= FEWEST or bool(self.said or self.code)) and not self.text.rstrip().endswith("?")
+
+    @cached_property
+    def _leads_in(self) -> bool:
+        """Whether it only begins what follows, such as a list."""
+        return self.text.rstrip().endswith(":")
 
 
 class Support(NamedTuple):

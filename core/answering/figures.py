@@ -15,7 +15,10 @@ ROUNDED = 0.05  # of a number, by which "about" may miss it
 _DIGITS = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\w.,])|\d+(?:[.,:]\d+)*"
 _NUMBER = re.compile(rf"(?<![\w.])[vV~]?({_DIGITS})(?:\$?[ \u00a0-]?(%|°\s?[CF]?|[a-zA-Zµμ]{{1,13}}))?(?![\w%])")
 _FORMULA = re.compile(r"\S\$(?!\d)")  # the end of one; without it, a dollar is a price
-_ORDER = re.compile(r"(?:#+\s*\d+(?:\.\d+)*[.)]?|\d+[.)])\s")  # what counts headings and items
+_ORDER = re.compile(  # what counts headings and items
+    r"(?:#+\s*\d+(?:\.\d+)*[.)]?|\d+[.)]|[*_#\s]*(?:step|option|method|phase|part|tip|schritt|étape|paso|passo|stap)\s\d+[*_]*[:.)])\s",
+    re.IGNORECASE,
+)
 _ALIKE = """% percent,ms millisecond,s sec second,min minute,h hour,day,week,month,year,hz hertz,khz,mhz,ghz,b byte,kb,
 mb,gb,tb,mm,cm,m meter metre,km,g,kg,v volt,w watt,kw,n,nm,fps,rpm,° degree,°c,rad radian,$ dollar,€ euro"""
 _UNITS = {name: names.split()[0] for names in _ALIKE.split(",") for name in names.split()}

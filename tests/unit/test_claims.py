@@ -9,7 +9,7 @@ import pytest
 
 from core.answering.agent import Agent
 from core.answering.citations import Sources
-from core.answering.claims import Evidence, Statement
+from core.answering.claims import FOUNDED, Evidence, Statement
 from core.answering.deeds import deeds
 from core.answering.markup import read
 from core.messages import NOTHING_DONE
@@ -226,6 +226,44 @@ async def test_a_sentence_that_no_passage_holds_is_told(script: Script) -> None:
     assert answer.text.endswith(
         "_I didn't find this in the documents: “Einstein built it for 900 dollars in Vienna.”._"
     )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "There are 2 steps:\n\n1. Use 5 kg [1].\n2. Call `lift_arm()` [1].",
+        "You can do this in 3 easy steps:\n\n- Use 5 kg [1].\n- Call `lift_arm()` [1].",
+        "To polish the shoes, follow these 3 steps:\n\n- Use 5 kg [1].\n- Call `lift_arm()` [1].",
+        "Here are the key facts at a glance, based on the documentation:\n\n- It lifts 5 kg [1].",
+        "Sure, I'd be happy to walk you through this step by step. The robot arm lifts 5 kg [1].",
+        "It lifts 5 kg [1]. Let me know if you'd like me to explain any of these points in more detail.",
+        "It lifts 5 kg [1]. I hope this helps, and feel free to ask me about anything else!",
+        "It lifts 5 kg [1]. The documents do not say how fast it drives.",
+        "Step 1: Have the robot arm lift 5 kg [1].\n\nStep 2: Call `lift_arm()` [1].",
+        "**Step 7:** Have the robot arm lift 5 kg [1].",
+    ],
+)
+async def test_what_states_no_fact_is_not_looked_for(said: str, script: Script) -> None:
+    """What leads in, counts the answer's own items, offers more, or tells what is in no document."""
+    answer = await Agent(script(turn(said)), Shelf(hit(text=ARM)), clock=Clock()).answer(question())
+
+    assert answer.status is Status.ANSWERED
+    assert (answer.text.count("[1]"), "I didn't find" in answer.text) == (said.count("[1]"), False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I can tell that Albert Einstein built it in Vienna.",
+        "I would give it a load of 900 kg.",
+        "It takes a load of 900 kg, as follows:",
+        "It does this with ROS 3:",
+    ],
+)
+def test_a_fact_among_such_words_is_looked_for(said: str, evidence: Evidence) -> None:
+    """A name or a number is one."""
+    assert evidence.claim(said).is_checkable
+    assert evidence.held(evidence.claim(said), enough=FOUNDED) == 0
 
 
 async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> None:
