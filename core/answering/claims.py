@@ -22,6 +22,7 @@ KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or d
 CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
 WORSE = 0.65  # of what speaks for another number, below which a passage has that one in the place of a sentence's
 NEAREST = 2.0  # what a word next to a number counts beside one further away in its part
+CONVERTED = 8.0  # what a number in another unit counts more, as it has the word of its unit to itself
 NUMERAL = 3  # letters, for which a number next to a number counts
 MOST_NUMBERS = 20  # of a sentence, that are looked for at their places
 ALIKE = 0.5  # of a sentence's words in one part of a passage, from which on that is in its language
@@ -41,8 +42,7 @@ _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word withou
 _MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
 _RUNNING = re.compile(r"\b(?:[^\W\d_]++[ ,'’]++){7}[^\W\d_]++|[^\W\d_A-Za-z\u00c0-\u024f]{4,}")  # but for Latin letters
 _NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])(?!['’])[\w'’-]+(?: [A-Z][\w'’-]+)*")
-# What speaks of the answer, its reader or its sources: an offer, a wish, or that something is in none of them.
-_ABOUT_ITSELF = re.compile(
+_ABOUT_ITSELF = re.compile(  # an offer, a wish, or that something is in none of the sources
     r"\bI(?:['’](?:d|m|ll)| (?:hope|can|could|would|will|am|may))\b"
     r"|\b(?:[Ll]et|[Tt]ell|[Gg]ive|[Aa]sk|like|want) me\b|\b[Ff]eel free\b"
     r"|\b(?:documents?|documentation|passages?|sources?|sections?|excerpts?|context) (?:do|does|did)(?:n['’]t| not)\b"
@@ -118,14 +118,15 @@ class Statement:
         """The same by how they can be read."""
         known = dict[str, list[Figure]]()
         for figure in self.figures:
-            for value in {figure.value, *figure.others}:
+            for value in {figure.value, figure.amount or figure.value, *figure.others}:
                 known.setdefault(value, []).append(figure)
         return known
 
     def has(self, said: Figure) -> bool:
         """Return whether a number that is said is in it."""
-        among = self.figures if said.is_about or "." in said.value else self.readings.get(said.value, ())
-        return any(map(said.may_be, among))
+        if said.is_about or "." in said.value:
+            return any(map(said.may_be, self.figures))
+        return any(said.may_be(each) for by in (said.value, said.amount) for each in self.readings.get(by, ()))
 
     @cached_property
     def said(self) -> Sequence[Figure]:
@@ -281,10 +282,14 @@ class Evidence:
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
-        is_exact = all(any(each.has(said) for each in known) for said in claim.said)
-        is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
         is_english = self._is_english and claim.is_english
-        if not (is_english and any(each.is_english or each.is_wordless for each in known)):
+        is_compared = is_english and any(each.is_english or each.is_wordless for each in known)
+        looked_for = (
+            said for said in claim.said if is_compared or not said.is_counted
+        )  # of numerals, not all are known
+        is_exact = all(any(each.has(said) for each in known) for said in looked_for)
+        is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
+        if not is_compared:
             return Support(1.0, is_exact, is_compared=False)
         missing = claim.words
         for each in known:
@@ -331,7 +336,7 @@ def _contradicts(claim: Statement, parts: Sequence[TextPart]) -> bool:
         for place in places:
             score = place.reach + _near(said, place.figure, weights)
             if said.may_be(place.figure):
-                own.append((score, place))
+                own.append((score + CONVERTED * (place.figure.unit not in ("", said.unit)), place))
             elif said.could_be(place.figure) and place.figure.value not in known:
                 others.append((score, place))
         own.sort(key=lambda each: -each[0])

@@ -262,3 +262,60 @@ def test_a_number_from_elsewhere_in_the_passage_costs_the_footnote(passage: str,
     evidence.add(1, passage)
 
     assert evidence.place(said, 1, (1,)) is None
+
+
+TIMES = "The battery lasts about eight hours in normal use and charges in 90 minutes. It is cleaned twice a week."
+ACCU = (
+    "Die Batterie hält bei normaler Nutzung etwa acht Stunden und lädt in 90 Minuten. Der Akku wiegt zwölf Kilogramm."
+)
+DOORS = "The workshop of Ada Lovelace is held from 14:00 to 16:00 in a hall of 0.55 km. Entry is from 9 to 11 am."
+
+
+@pytest.mark.parametrize(
+    ("passage", "said"),
+    [
+        (TIMES, "Charging the battery takes 1.5 hours"),
+        (TIMES, "It charges the battery in an hour and a half"),
+        (TIMES, "In normal use, the battery lasts about 480 minutes"),
+        (TIMES, "The battery lasts about 8 hours in normal use"),
+        (TIMES, "Die Batterie hält acht Stunden und lädt in 1,5 Stunden"),
+        (TIMES, "La batterie dure huit heures et se charge en 90 minutes"),
+        (DOORS, "The workshop is held from 2 pm to 4 p.m. in the hall"),
+        (DOORS, "The workshop is held from 2 to 4 pm in a hall of 550 m"),
+        (DOORS, "Entry is from 9:00 to 11:00"),
+        (ACCU, "Die Batterie hält 8 Stunden"),
+        (ACCU, "The battery lasts about 8 hours, and charges in 90 minutes"),
+        (ACCU, "Der Akku wiegt 12 kg und ist nach 1,5 Stunden voll"),
+        ("It starts half an hour after noon.", "It starts 30 minutes after noon"),
+        ("The walk takes an hour in the rain.", "In the rain, the walk takes 60 minutes"),
+    ],
+)
+def test_a_number_may_have_another_form(passage: str, said: str) -> None:
+    """It is the same in another unit, on another clock, and as a word of another language."""
+    test_a_right_number_gets_no_warning(passage, said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The battery lasts about five hours in normal use",
+        "The battery lasts about half an hour in normal use",
+        "The battery charges in thirty minutes",
+        "The battery charges in 2.5 hours",
+        "The battery lasts ninety hours in normal use",
+    ],
+)
+def test_a_number_in_words_is_looked_for_where_it_has_a_unit(said: str) -> None:
+    """As if it were written in digits."""
+    evidence = Evidence(said="How is that?")
+    evidence.add(1, TIMES)
+
+    assert evidence.place(said, 1, (1,)) is None
+
+
+def test_a_time_of_day_is_another_in_the_morning() -> None:
+    """The same number is not the same time."""
+    evidence = Evidence()
+    evidence.add(1, DOORS)
+
+    assert evidence.place("The workshop is held from 2 am to 4 am in the hall", 1, (1,)) is None
