@@ -28,7 +28,7 @@ from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, REPAIR
 from core.answering.review import Reviewer
 from core.answering.smalltalk import is_small_talk
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
-from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, judge, stopped
+from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, has_places, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import InventionsRemoved, Observer, Service, ServiceFailed, State, StateChanged, unobserved
 from core.messages import EXPIRED, FAILED, TOO_LONG, Practices, busy_model
@@ -256,7 +256,7 @@ class Run:
         if is_excused or draft.says_no or draft.markup.citations or draft.markup.notes.removed_deeds:
             return True
         # One that says nothing is no better the next time; one of which nothing can be shown may be.
-        return not draft.text.strip() if draft.markup.is_blank else self._sources.evidence.compares(draft.text)
+        return not draft.text.strip() if draft.markup.is_blank else has_places(draft.text, self._sources)
 
     def _first_search(self) -> tuple[ToolCall, ...]:
         """Return the search for the question itself, with what was asked before it where it does not stand alone."""

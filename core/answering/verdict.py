@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import chain
 
 from core.answering.citations import Footnotes, Sources
-from core.answering.claims import FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
+from core.answering.claims import COUNTED, FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
 from core.answering.markup import MarkupReader, cited, read
 from core.answering.nodes import inert, visible
 from core.answering.smalltalk import Matter, matter_of, reply_to, wants_writing
@@ -196,7 +196,7 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     if (is_free or has_grounds or is_quoted) and not is_blank:
         return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *_remarks(draft, search)))
     blocks = draft.blocks
-    if not citations and notes.sources.evidence.compares(draft.text):
+    if not citations and has_places(draft.text, notes.sources):
         blocks = with_footnotes(blocks, notes)
         citations = cited(blocks, notes)
     said = weighed(blocks, notes.sources.evidence) if citations else ()
@@ -274,15 +274,34 @@ def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[tuple[st
 
 
 def _noted(block: Block, notes: Footnotes) -> Block:
-    evidence, known = notes.sources.evidence, notes.sources.citations
-    best = (evidence.best(claim, known) for _, claim in statements((block,), evidence) if claim.is_checkable)
-    numbers = dict.fromkeys(
-        number for number, found in best if found.is_compared and found.is_exact and found.share >= KEPT
-    )
+    said = (claim for _, claim in statements((block,), notes.sources.evidence) if claim.is_checkable)
+    numbers = dict.fromkeys(number for claim in said if (number := _holder(claim, notes.sources)))
     marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))
     assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else comes here
     children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
     return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
+
+
+def has_places(text: str, sources: Sources) -> bool:
+    """Return whether the passages may say where footnotes belong in a text that has none.
+
+    Where words cannot be compared, they do if one of them alone has the numbers and code of a sentence.
+    """
+    evidence = sources.evidence
+    return evidence.compares(text) or any(_holder(evidence.claim(each), sources) for each in sentences(text))
+
+
+def _holder(claim: Statement, sources: Sources) -> int:
+    """Return the number of the passage that holds a claim best; without words to compare, of the only one; or 0."""
+    evidence, known = sources.evidence, sources.citations
+    number, best = evidence.best(claim, known)
+    if best.is_compared:
+        return number if best.is_exact and best.share >= KEPT else 0
+    is_telling = claim.code or any(
+        not each.is_counted and (each.unit or each.value not in COUNTED) for each in claim.said
+    )
+    held = [number for number in known if is_telling and evidence.support(claim, number).is_exact]
+    return held[0] if len(held) == 1 else 0
 
 
 async def about_itself(question: Question, search: SearchTool, practices: Practices) -> Verdict | None:

@@ -8,7 +8,7 @@ from core.answering.agent import Agent
 from core.documents.excerpt import read_words
 from core.model import Status
 from tests.builders import hit, question
-from tests.fakes.chat import turn
+from tests.fakes.chat import ScriptedChatModel, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.unit.conftest import Script
@@ -60,6 +60,52 @@ async def test_a_right_answer_in_another_language_stays(language: str, passage: 
     for each in (said, *(f"{one} [1]." for one in said.removesuffix(" [1].").split(" [1]. "))):
         answer = await Agent(script(turn(each)), Shelf(hit(text=text)), clock=Clock()).answer(question())
         assert (answer.status, answer.text) == (Status.ANSWERED, each)
+
+
+UNMARKED = [
+    ("Der Akku hält etwa acht Stunden und ist nach 90 Minuten voll. Der Roboter wiegt 12 kg.", "English"),
+    ("La batterie se charge en 1,5 heures. On ne doit pas utiliser le robot sous la pluie.", "English"),
+    ("The battery lasts about 8 hours and charges in 90 minutes.", "German"),
+]
+CHARGED = {
+    "English": "The battery lasts about eight hours and charges in 90 minutes. The robot weighs 12 kg. Keep it dry.",
+    "German": "Die Batterie hält etwa acht Stunden und lädt in 90 Minuten. Der Roboter wiegt 12 kg und mag kein Wasser.",
+}
+OTHERS = {
+    "English": "The school in Lisbon has 30 rooms, and a garden that is open to students in the evening.",
+    "German": "Die Schule in Lissabon hat 30 Zimmer und einen Garten, der am Abend für alle offen ist.",
+}
+
+
+@pytest.mark.parametrize(("said", "passages"), UNMARKED)
+async def test_an_answer_without_marks_gets_them_from_its_numbers(said: str, passages: str) -> None:
+    """Where one passage alone has them, and words cannot be compared; the model is not asked again."""
+    model = ScriptedChatModel(turn(said))
+    shelf = Shelf(
+        hit(text=OTHERS[passages], url="https://docs.example/0"),
+        hit(text=CHARGED[passages], url="https://docs.example/1"),
+    )
+    answer = await Agent(model, shelf, clock=Clock()).answer(question())
+
+    assert (answer.status, answer.text) == (Status.ANSWERED, f"{said} [1]")
+    assert [each.url for each in answer.citations] == ["https://docs.example/1"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Der Akku ist nach 80 Minuten voll und der Roboter wiegt 90 kg.",
+        "Es gibt davon 2 Arten, die man gut verwenden kann.",
+        "Der Roboter ist sehr leicht und hält den ganzen Tag.",
+    ],
+)
+async def test_an_answer_without_marks_of_which_nothing_can_be_found_is_none(said: str) -> None:
+    """Nobody can say that it comes from the documents: what a model knows from elsewhere looks the same."""
+    model = ScriptedChatModel(turn(said), turn(said))
+    shelf = Shelf(hit(text=CHARGED["English"] + " It has 2 wheels."))
+    answer = await Agent(model, shelf, clock=Clock()).answer(question())
+
+    assert (answer.status, answer.citations) == (Status.NO_CONTEXT, ())
 
 
 @pytest.mark.parametrize(
