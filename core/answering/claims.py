@@ -16,14 +16,13 @@ from math import sqrt
 from typing import NamedTuple
 
 from core.answering.figures import LONG, Figure, figures, has_figures
-from core.documents.excerpt import read_words, sentences, stems
+from core.documents.excerpt import leaning, read_words, sentences, stems
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
 CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
 WORSE = 0.65  # of what speaks for another number, below which a passage has that one in the place of a sentence's
 NEAREST = 2.0  # what a word next to a number counts beside one further away in its part
-CONVERTED = 8.0  # what a number in another unit counts more, as it has the word of its unit to itself
-NUMERAL = 3  # letters, for which a number next to a number counts
+NUMERAL, CONVERTED = 3, 8.0  # letters, for which a number next to it counts, and another unit than was said
 MOST_NUMBERS = 20  # of a sentence, that are looked for at their places
 ALIKE = 0.5  # of a sentence's words in one part of a passage, from which on that is in its language
 COUNTED = frozenset(map(str, range(1, MOST_NUMBERS + 1)))  # how many items a list may be said to have
@@ -139,7 +138,10 @@ class Statement:
     @cached_property
     def code(self) -> frozenset[str]:
         """Names of files, functions, options and the like."""
-        return frozenset(_squeezed(name) for word in self._signed for name in _CODE.findall(word))
+        signed = filter(
+            _SIGN_OF_CODE.search, _MAYBE_CODE.findall(self.text)
+        )  # few words are, and the patterns are slow
+        return frozenset(_squeezed(name) for word in signed for name in _CODE.findall(word))
 
     @cached_property
     def squeezed(self) -> str:
@@ -158,11 +160,6 @@ class Statement:
     @cached_property
     def _running(self) -> str:
         return " ".join(_RUNNING.findall(self.text))
-
-    @cached_property
-    def _signed(self) -> list[str]:
-        """The words that may be numbers or code; most are neither, and the patterns are slow."""
-        return [word for word in _MAYBE_CODE.findall(self.text) if _SIGN_OF_CODE.search(word)]
 
     @cached_property
     def is_checkable(self) -> bool:
@@ -202,6 +199,7 @@ class Evidence:
     _is_english: bool = False  # whether one of them is
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _supports: dict[tuple[str, int], Support] = field(default_factory=dict[tuple[str, int], Support])
+    _leaning: int = 0  # of the answer, as far as it was read, to English
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
     def __bool__(self) -> bool:
@@ -222,7 +220,12 @@ class Evidence:
         text = sentence if bare.endswith("?") else bare
         if text not in self._claims:
             self._claims[text] = Statement(text)
+            self._leaning += leaning(text) if sentence != self.said else 0
         return self._claims[text]
+
+    def is_english(self, claim: Statement) -> bool:
+        """Return whether a claim is; if its own words do not say, as all of the answer is, or else the question."""
+        return claim.is_english and (leaning(claim.text) or self._leaning or leaning(self.said)) >= 0
 
     def claim_before(self, text: str) -> str:
         """Return the sentence at the end of a visible text, which is looked for once for all marks that stand there."""
@@ -271,8 +274,7 @@ class Evidence:
     def held(self, claim: Statement, *, enough: float) -> float:
         """Return the share of a claim that the passages hold together, with what was said unless that is *enough*.
 
-        It is 0 where something is missing that has to be there. What was said is long, and rarely has to be read. What
-        a second model says of the words counts for more than they do.
+        It is 0 where something is missing that has to be there. What a second model says of the words counts for more.
         """
         if claim.text in self.judged:
             return float(self.judged[claim.text] and self._support(claim, (*self._all, self.claim(self.said))).is_exact)
@@ -282,7 +284,7 @@ class Evidence:
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
-        is_english = self._is_english and claim.is_english
+        is_english = self._is_english and self.is_english(claim)
         is_compared = is_english and any(each.is_english or each.is_wordless for each in known)
         looked_for = (
             said for said in claim.said if is_compared or not said.is_counted
@@ -297,13 +299,12 @@ class Evidence:
             if not missing:
                 break
         found = claim.words - missing
-        share = sum(map(len, found)) / (claim.letters or 1)
-        return Support(share, is_exact and claim.names <= found)
+        return Support(sum(map(len, found)) / (claim.letters or 1), is_exact and claim.names <= found)
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
         said = self.claim(text)
-        return self._is_english and said.is_checkable and said.is_english
+        return self._is_english and said.is_checkable and self.is_english(said)
 
     @property
     def texts(self) -> list[str]:
@@ -388,11 +389,10 @@ def _kind(part: TextPart) -> str:
 
 def _without_code(text: str) -> str:
     """Return a text with blanks where it has names of code."""
-    return _MAYBE_CODE.sub(lambda word: _CODE.sub(_blank, word[0]) if _SIGN_OF_CODE.search(word[0]) else word[0], text)
-
-
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+    signed = _SIGN_OF_CODE.search
+    return _MAYBE_CODE.sub(
+        lambda at: _CODE.sub(lambda name: " " * len(name[0]), at[0]) if signed(at[0]) else at[0], text
+    )
 
 
 def _squeezed(text: str) -> str:

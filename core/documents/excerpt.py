@@ -71,9 +71,18 @@ def read_words(text: str) -> tuple[list[str], bool]:
     words = _WORD.findall(text.casefold())
     kept = [word for word in words if word not in _STOP]
     is_english = (len(words) - len(kept)) * 8 >= len(words)
-    if is_english and (others := sum(map(_OTHER.__contains__, kept)) + any(map(_FOREIGN.search, kept))):
-        is_english = others <= sum(map(_TELLING.__contains__, words))
-    return [_stem(word) for word in kept], is_english
+    return [_stem(word) for word in kept], is_english and _lean(words) >= 0
+
+
+@lru_cache(1 << 10)  # a sentence is held against each of its passages
+def leaning(text: str) -> int:
+    """Return how many more words speak for English than for another language: 0 if nobody can say."""
+    return _lean(_WORD.findall(text.casefold()))
+
+
+def _lean(words: Sequence[str]) -> int:
+    others = sum(map(_OTHER.__contains__, words)) + any(map(_FOREIGN.search, words))
+    return sum(map(_TELLING.__contains__, words)) - others
 
 
 @lru_cache(1 << 14)  # texts repeat their words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.answering.agent import Agent
+from core.answering.claims import Evidence
 from core.documents.excerpt import read_words
 from core.model import Status
 from tests.builders import hit, question
@@ -62,6 +63,29 @@ async def test_a_right_answer_in_another_language_stays(language: str, passage: 
         assert (answer.status, answer.text) == (Status.ANSWERED, each)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "A bateria dura 8 horas",
+        "Robot in Lissabon gebaut",
+        "Am Abend immer laden",
+        "Muovere a mano solo a robot spento",
+        "Me gusta usar robots a diario",
+    ],
+)
+@pytest.mark.parametrize(
+    ("asked", "before"), [("Wie ist das mit dem Roboter?", ""), ("What?", "Der Roboter ist nicht neu")]
+)
+def test_a_sentence_that_could_be_english_is_in_the_language_of_the_answer(said: str, asked: str, before: str) -> None:
+    """Or of the question, if it is the first."""
+    evidence = Evidence(said=asked)
+    evidence.add(1, FACTS)
+    if before:
+        evidence.place(before, 1, (1,))
+
+    assert evidence.place(said, 1, (1,)) == 1
+
+
 UNMARKED = [
     ("Der Akku hält etwa acht Stunden und ist nach 90 Minuten voll. Der Roboter wiegt 12 kg.", "English"),
     ("La batterie se charge en 1,5 heures. On ne doit pas utiliser le robot sous la pluie.", "English"),
@@ -69,7 +93,7 @@ UNMARKED = [
 ]
 CHARGED = {
     "English": "The battery lasts about eight hours and charges in 90 minutes. The robot weighs 12 kg. Keep it dry.",
-    "German": "Die Batterie hält etwa acht Stunden und lädt in 90 Minuten. Der Roboter wiegt 12 kg und mag kein Wasser.",
+    "German": "Die Batterie hält etwa acht Stunden und lädt in 90 Minuten. Der Roboter wiegt 12 kg und bleibt trocken.",
 }
 OTHERS = {
     "English": "The school in Lisbon has 30 rooms, and a garden that is open to students in the evening.",
