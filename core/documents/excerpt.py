@@ -54,7 +54,7 @@ sul sulla sur sus são są tai también também te tego tidak til till tot tra u
 vagy van ved veya vid você vom von voor vor vous wat wenn werden wie wird worden wordt wurde ya yang ze zijn zo zu zum
 zur är è és że že și"""
 _OTHER = frozenset(_OTHERS.split())
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ys", "ies", "ied", "es", "ed", "s", "e", "y")
 
 
 def stems(text: str) -> list[str]:

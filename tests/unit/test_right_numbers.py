@@ -283,6 +283,7 @@ DOORS = "The workshop of Ada Lovelace is held from 14:00 to 16:00 in a hall of 0
         (DOORS, "The workshop is held from 2 pm to 4 p.m. in the hall"),
         (DOORS, "The workshop is held from 2 to 4 pm in a hall of 550 m"),
         (DOORS, "Entry is from 9:00 to 11:00"),
+        ("It is open on Tuesday from 14:00.", "On Tuesdays it is open from 2 pm"),
         (ACCU, "Die Batterie hält 8 Stunden"),
         (ACCU, "The battery lasts about 8 hours, and charges in 90 minutes"),
         (ACCU, "Der Akku wiegt 12 kg und ist nach 1,5 Stunden voll"),
