@@ -173,7 +173,7 @@ class Ranking:
 RANKINGS = {
     "as it is done": Ranking(),
     "without the title": Ranking(named=0.0),
-    ".04 for the title": Ranking(named=0.04),
+    ".05 for the title": Ranking(named=0.05),
     ".06 for the title": Ranking(named=0.06),
     ".1 for the title": Ranking(named=0.1),
     ".48 for meaning": Ranking(meaning=0.48),
