@@ -107,12 +107,7 @@ async def assemble(
             retriever,
             clock=time.monotonic,
             observer=observer,
-            limits=Limits(
-                excerpt_characters=settings.excerpt_characters,
-                history_tokens=settings.history_tokens,
-                longest=settings.answer_seconds,
-                handovers=int(settings.openai_fallback_model is not None),
-            ),
+            limits=_limits(settings),
             prices=settings.prices,
             dearest=settings.dearest_prices,
             bills_searches=settings.cohere_key is not None,
@@ -131,6 +126,16 @@ async def assemble(
             reranker=reranker,
             checks=(*services.checks, *_last_checks(settings, index, stores and stores.address)),
         )
+
+
+def _limits(settings: Settings) -> Limits:
+    """Return what the settings say of how much an answer may take."""
+    return Limits(
+        excerpt_characters=settings.excerpt_characters,
+        history_tokens=settings.history_tokens,
+        longest=settings.answer_seconds,
+        handovers=int(settings.openai_fallback_model is not None),
+    )
 
 
 def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -> Iterator[Check]:
