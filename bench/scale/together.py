@@ -120,7 +120,7 @@ async def _beyond(world: World, threads: int) -> tuple[float, float]:
         await ask(opened.inbox, Asking(0, 1 + threads, None))
         async with opened.inbox.claim():
             working = asyncio.create_task(_taken(opened))
-            while int(world.redis.say("ZCARD", f"{PREFIX}parked:{PLATFORM}:w")) < threads:  # noqa: ASYNC110 - it is on the server
+            while int(world.redis.say("ZCARD", f"{PREFIX}delayed")) < threads:  # noqa: ASYNC110 - it is on the server
                 await asyncio.sleep(LOOKED_AFTER)
             before = Server.of(world.redis)
             await asyncio.sleep(IDLE)

@@ -18,8 +18,10 @@
 --                           or all was lost
 --     run                   which start of the server that was: whatever it had last been told may be gone with the next
 --     busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
---     parked:<who>          the threads that wait until less is done for them at once, by the time since when; all are
---                           in `delayed` too, but only the first is due before its question would go
+--     parked:<who>          the lines of those who wait until less is done for them at once, one for each channel, by
+--                           whose turn it is, so that a channel in which much is asked makes no other one wait
+--     parked:<who> <channel> the threads of such a line, by the time since when they wait; all are in `delayed` too, but
+--                           only the first of whose turn it is is due before its question would go
 --     signals               stream that names the messages of which a worker has to look what has happened to them
 --     dead                  the messages that were given up, by the time of that
 --
@@ -64,6 +66,9 @@ end
 
 local function key(kind, name) return PREFIX .. kind .. ':' .. name end
 
+-- Returns the line in which a thread waits for `who` beside others of its channel.
+local function line_of(who, thread) return key('parked', who .. ' ' .. string.match(thread, '^[^:]*:[^:]*:[^:]*')) end
+
 -- Moves what is written down with a time along with a clock that was set so far, since it comes when it would have come.
 -- Whoever holds something has as long for it as before: how much of that is over, nobody knows once the clock is back.
 local function move_times(jump)
@@ -77,7 +82,7 @@ local function move_times(jump)
     local thread = string.match(ref, '^(.*):')
     local is_first = redis.call('LINDEX', key('thread', thread), 0) == ref
     for _, who in ipairs(is_first and redis.call('HMGET', key('question', ref), 'person', 'home') or {}) do
-      if who then move(key('parked', who), thread) end
+      if who then move(line_of(who, thread), thread) end
     end
   end
   for _, each in ipairs(pending.err and {} or pending) do
@@ -198,15 +203,28 @@ local function acquire_slots(ref, lease)
   end
 end
 
--- Has the first thread of a line looked at soon, even if nobody calls it: whoever should may be gone. No other one is
--- looked at before it is called, however many wait there.
-local function watch_line(who)
-  local line, first, is_parked = key('parked', who), nil, nil
+-- Lets a line have its turn after all others that wait for `who`; `NX` leaves one that has a place in it.
+local function queue_line(who, line, condition)
+  local lines = key('parked', who)
+  local last = redis.call('ZRANGE', lines, 0, 0, 'REV', 'WITHSCORES')[2] or 0
+  redis.call('ZADD', lines, condition, last + 1, line)
+end
+
+-- Returns the line that has its turn and its first thread; what waits no longer is dropped.
+local function first_parked(who)
+  local lines = key('parked', who)
   repeat
-    first = redis.call('ZRANGE', line, 0, 0)[1]
-    is_parked = first and redis.call('ZSCORE', DELAYED, first)
-    if first and not is_parked then redis.call('ZREM', line, first) end
-  until is_parked or not first
+    local line = redis.call('ZRANGE', lines, 0, 0)[1]
+    local thread = line and redis.call('ZRANGE', line, 0, 0)[1]
+    if thread and redis.call('ZSCORE', DELAYED, thread) then return line, thread end
+    if thread then redis.call('ZREM', line, thread) elseif line then redis.call('ZREM', lines, line) end
+  until not line
+end
+
+-- Has whoever comes next looked at soon, even if nobody calls them: whoever should may be gone. Nobody else is looked at
+-- before they are called, however many wait.
+local function watch_lines(who)
+  local _, first = first_parked(who)
   if first then redis.call('ZADD', DELAYED, 'XX', 'LT', now() + LONGEST_PARK, first) end
 end
 
@@ -218,11 +236,13 @@ local function release_slots(ref)
   end
   if #lines == 0 or redis.call('EXISTS', unpack(lines)) == 0 then return end
   for _, each in ipairs(who) do
-    local parked
-    repeat
-      parked = redis.call('ZPOPMIN', key('parked', each))[1]
-    until not parked or promote(parked)
-    if parked then watch_line(each) end
+    local line, thread = first_parked(each)
+    if thread then
+      redis.call('ZREM', line, thread)
+      promote(thread)
+      queue_line(each, line, 'XX')
+      watch_lines(each)
+    end
   end
 end
 

@@ -57,10 +57,12 @@ local function park(ref, thread, lease, bounds)
       return redis.call('ZCOUNT', busy, '(' .. now(), now() + lease) >= bounds[at]
     end
     if is_full() and (redis.call('ZREM', busy, ref) == 0 or is_full()) then
-      redis.call('ZADD', key('parked', who), redis.call('ZSCORE', WAITING, ref) or now(), thread)
-      redis.call('PEXPIRE', key('parked', who), LIFE)
+      local line = line_of(who, thread)
+      redis.call('ZADD', line, redis.call('ZSCORE', WAITING, ref) or now(), thread)
+      queue_line(who, line, 'NX')
+      for _, each in ipairs({line, key('parked', who)}) do redis.call('PEXPIRE', each, LIFE) end
       delay(thread, LIFE)
-      watch_line(who)
+      watch_lines(who)
       return true
     end
   end

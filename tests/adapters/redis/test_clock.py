@@ -261,12 +261,12 @@ async def test_whoever_waits_beyond_a_bound_keeps_their_place(desk: Desk, clock:
         for name, place in (("m0", "0"), ("m1", "1"), ("m1b", "1"), ("m2", "2")):
             await inbox.put(asked(name, in_thread=place))
         async with inbox.claim():
-            while await desk.client.zcard(f"{PREFIX}parked:test:w") < len("12"):
+            while await desk.client.zcard(f"{PREFIX}delayed") < len("12"):
                 await look(inbox)
             clock.put(ahead=jump)
             await look(inbox)
             await inbox.put(asked("m3", in_thread="3"))
-            while await desk.client.zcard(f"{PREFIX}parked:test:w") < len("123"):
+            while await desk.client.zcard(f"{PREFIX}delayed") < len("123"):
                 await look(inbox)
         following = [(await taken(inbox)).message.id for _ in range(4)]
 
@@ -297,7 +297,7 @@ async def test_of_those_who_wait_beyond_a_bound_only_the_first_is_looked_at(
         for number in range(MANY + 1):
             await inbox.put(asked(f"m{number}", in_thread=str(number)))
         async with inbox.claim():
-            while await desk.client.zcard(f"{PREFIX}parked:test:w") < MANY:
+            while await desk.client.zcard(f"{PREFIX}delayed") < MANY:
                 await look(inbox)
             clock.put(ahead=6)
             before = commands(server)

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from adapters.redis.inbox_store import PREFIX
 from bot.settings import Settings
 from core.model import Asked, Claim, MessageRef, Person, Question, ThreadRef
 from tests.adapters.redis.desk import Desk
@@ -64,6 +65,30 @@ async def test_a_person_and_a_busy_channel_leave_turns_for_others_in_their_commu
     found = await begun(desk, PER_COMMUNITY)
 
     assert Counter(one.thread.channel for one in found) == {"busy": PER_PERSON, "other": 2}
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_beyond_the_bound_of_a_community_its_channels_take_turns(desk: Desk) -> None:
+    """However many wait in one of them; in each it goes by when they were asked."""
+    async with desk.inbox() as inbox:
+        for channel, count in (("busy", 20), ("other", 3), ("third", 1)):
+            for number in range(count):
+                await inbox.put(asked(SMALL, number, by=f"{channel}-{number}", channel=channel))
+    found = list[str]()
+    async with desk.inbox(bounds=desk.bounds(20.0, per_workspace=1)) as inbox:
+        async with inbox.claim() as task:
+            while await desk.client.zcard(f"{PREFIX}delayed") < len(["busy"] * 19 + ["other"] * 3 + ["third"]):
+                await inbox.fetch()
+                assert await inbox.take() is None
+            found.append(task.message.thread.channel)
+        for _ in range(9):
+            async with inbox.claim() as task:
+                found.append(f"{task.message.thread.channel} {task.message.thread.thread}")
+
+    assert found == [
+        "busy",
+        *("busy 1", "other 0", "third 0", "busy 2", "other 1", "busy 3", "other 2", "busy 4", "busy 5"),
+    ]
 
 
 @pytest.mark.promise("bounded-asking")
