@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from tests.faults.store import Store
 from tests.fixtures.redis import all_keys
 
 KEYS = "footnote:quota:"
+AGAIN, PAUSE = 25, 0.2  # times, and seconds between them: what is still set aside then stays so
 MEASURES = 3  # questions, tokens and millionths of money: what was spent, and then what is set aside
 
 Holder = tuple[str, str, str]
@@ -48,7 +50,17 @@ class Spending:
 
 
 async def spending_of(store: Store) -> Spending:
-    """Read it."""
+    """Read it, and again while it changes: what an answer has cost is written down after the answer is shown."""
+    before, found = None, await _read(store)
+    for _ in range(AGAIN):
+        if found == before and not any(any(hold.most) for hold in found.holds):
+            break
+        await asyncio.sleep(PAUSE)
+        before, found = found, await _read(store)
+    return found
+
+
+async def _read(store: Store) -> Spending:
     holds, spent = list[Hold](), dict[Holder, Sequence[int]]()
     async with connect(f"redis://127.0.0.1:{store.node.port}/0") as client:
         for key in sorted(str(key, "utf-8") for key in await all_keys(client) if key.startswith(KEYS.encode())):
