@@ -6,11 +6,15 @@ import gc
 import os
 import shutil
 import socket
+import zlib
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.portion import WHOLE
 
 pytest_plugins = ["tests.fixtures.commands", "tests.fixtures.redis"]
 
@@ -43,11 +47,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     What reads whole corpora passes the same lines thousands of times, and to count them would take minutes.
     """
+    if not WHOLE:
+        one_store_of_two(config, items)
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
     if config.getoption("cov_source"):
         for item in items:
             if "shared_data" in getattr(item, "fixturenames", ()):
                 item.add_marker("no_cover")
+
+
+def one_store_of_two(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of tests that are there for one server and for a cluster, keep either by turns; `make soak` runs both.
+
+    The scripts are the same, and what only a cluster refuses, such as keys on two nodes, shows in any of them.
+    """
+    stores, kept = ("redis", "cluster"), list[pytest.Item]()
+    forms = defaultdict[str, dict[str, pytest.Item]](dict)
+    for item in items:
+        test, _, ids = item.nodeid.rstrip("]").partition("[")
+        form = next((each for each in stores if each in ids.split("-")), "")
+        forms["-".join([test, *(each for each in ids.split("-") if each != form)])][form] = item
+    for test, found in forms.items():
+        turn = stores[zlib.crc32(test.encode()) % len(stores)]
+        kept += [found[turn]] if found.keys() == set(stores) else found.values()
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
 
 
 def pytest_collection(session: pytest.Session) -> None:

@@ -13,7 +13,6 @@ from adapters.redis.inbox_store import PREFIX
 from bench.chat.load import Asking
 from bench.report import Row, at_most
 from bench.scale.asking import Server, Stores, answered, ask, question, stores
-from bench.scale.product import PLATFORM
 from bench.scale.world import Reports, World
 from core.model import Asked, Turn
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,28 @@ async def typed(footnote: Callable[..., Ended], *words: str, stdin: str = "", **
 async def told_of_reading(footnote: Footnote, documents: Path, *words: str) -> str:
     """Read documents in a process of its own, which beside a bot gives way to all else; return what it says."""
     reading = await footnote.start("ingest", str(documents), *words)
-    _, err = await asyncio.wait_for(reading.communicate(), 2 * PATIENCE)
+    said = asyncio.create_task(reading.communicate())
+    async with asyncio.timeout(2 * PATIENCE):
+        while not said.done():
+            hurry(reading.pid)
+            await asyncio.wait({said}, timeout=0.1)
+    _, err = said.result()
     assert b"Traceback" not in err
     return err.decode()
+
+
+def hurry(process: int) -> None:
+    """Let a process that gives way to all others, and what it has started, get on beside tests that never end.
+
+    Only where this machine allows it.
+    """
+    for thread in Path(f"/proc/{process}/task").glob("*"):
+        with suppress(OSError):
+            os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), 0)
+        with suppress(OSError):
+            for child in (thread / "children").read_text().split():
+                hurry(int(child))
 
 
 async def stopped(bot: Process) -> None:
@@ -222,11 +242,13 @@ async def test_reading_beside_a_bot_ends_in_words(
     async with started(footnote, server) as bot:
         await bot.tells("connected as")
         reading = await footnote.start("ingest", str(pages))
-        async with asyncio.timeout(2 * PATIENCE):  # it gives way to all that tests do beside it
+        async with asyncio.timeout(2 * PATIENCE):
+            while os.getpriority(os.PRIO_PROCESS, reading.pid) != LEAST_URGENT:  # noqa: ASYNC110 - another process does it
+                await asyncio.sleep(0.01)
             while "pages" not in await seen_while_it_stands_still(footnote, reading):
                 assert reading.returncode is None
-                await asyncio.sleep(0.1)
-        priority = os.getpriority(os.PRIO_PROCESS, reading.pid)
+                hurry(reading.pid)
+                await asyncio.sleep(0.2)
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
@@ -242,7 +264,7 @@ async def test_reading_beside_a_bot_ends_in_words(
     )
     assert reading.returncode == code
     assert re.fullmatch(told, err.decode())
-    assert (priority, ", 0 failed" in rest) == (LEAST_URGENT, True)
+    assert ", 0 failed" in rest
     assert "pages: 24 added" not in rest
 
 

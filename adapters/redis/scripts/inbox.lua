@@ -205,9 +205,8 @@ end
 
 -- Lets a line have its turn after all others that wait for `who`; `NX` leaves one that has a place in it.
 local function queue_line(who, line, condition)
-  local lines = key('parked', who)
-  local last = redis.call('ZRANGE', lines, 0, 0, 'REV', 'WITHSCORES')[2] or 0
-  redis.call('ZADD', lines, condition, last + 1, line)
+  local last = redis.call('ZRANGE', key('parked', who), 0, 0, 'REV', 'WITHSCORES')[2] or 0
+  redis.call('ZADD', key('parked', who), condition, last + 1, line)
 end
 
 -- Returns the line that has its turn and its first thread; what waits no longer is dropped.
