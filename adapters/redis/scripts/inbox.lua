@@ -18,10 +18,11 @@
 --                           or all was lost
 --     run                   which start of the server that was: whatever it had last been told may be gone with the next
 --     busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
---     parked:<who>          the lines of those who wait until less is done for them at once, one for each channel, by
+--     lines:<who>           the lines of those who wait until less is done for them at once, one for each channel, by
 --                           whose turn it is, so that a channel in which much is asked makes no other one wait
---     parked:<who> <channel> the threads of such a line, by the time since when they wait; all are in `delayed` too, but
---                           only the first of whose turn it is is due before its question would go
+--     parked:<who> <channel> such a line: its threads by the time since when they wait; all are in `delayed` too, but only
+--                           the first of the first line is due before its question would go. An older version has one
+--                           line for all, `parked:<who>`, which comes to its turn like the others
 --     signals               stream that names the messages of which a worker has to look what has happened to them
 --     dead                  the messages that were given up, by the time of that
 --
@@ -205,13 +206,13 @@ end
 
 -- Lets a line have its turn after all others that wait for `who`; `NX` leaves one that has a place in it.
 local function queue_line(who, line, condition)
-  local last = redis.call('ZRANGE', key('parked', who), 0, 0, 'REV', 'WITHSCORES')[2] or 0
-  redis.call('ZADD', key('parked', who), condition, last + 1, line)
+  local last = redis.call('ZRANGE', key('lines', who), 0, 0, 'REV', 'WITHSCORES')[2] or 0
+  redis.call('ZADD', key('lines', who), condition, last + 1, line)
 end
 
 -- Returns the line that has its turn and its first thread; what waits no longer is dropped.
 local function first_parked(who)
-  local lines = key('parked', who)
+  local lines = key('lines', who)
   repeat
     local line = redis.call('ZRANGE', lines, 0, 0)[1]
     local thread = line and redis.call('ZRANGE', line, 0, 0)[1]
@@ -229,12 +230,14 @@ end
 
 local function release_slots(ref)
   local who, lines = askers(ref), {}
-  for i, each in ipairs(who) do
+  for _, each in ipairs(who) do
     redis.call('ZREM', key('busy', each), ref)
-    lines[i] = key('parked', each)
+    table.insert(lines, key('lines', each))
+    table.insert(lines, key('parked', each))
   end
   if #lines == 0 or redis.call('EXISTS', unpack(lines)) == 0 then return end
   for _, each in ipairs(who) do
+    if redis.call('EXISTS', key('parked', each)) == 1 then queue_line(each, key('parked', each), 'NX') end
     local line, thread = first_parked(each)
     if thread then
       redis.call('ZREM', line, thread)

@@ -60,7 +60,7 @@ local function park(ref, thread, lease, bounds)
       local line = line_of(who, thread)
       redis.call('ZADD', line, redis.call('ZSCORE', WAITING, ref) or now(), thread)
       queue_line(who, line, 'NX')
-      for _, each in ipairs({line, key('parked', who)}) do redis.call('PEXPIRE', each, LIFE) end
+      for _, each in ipairs({line, key('lines', who)}) do redis.call('PEXPIRE', each, LIFE) end
       delay(thread, LIFE)
       watch_lines(who)
       return true

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import PREFIX
 from bot.settings import Settings
 from core.model import Asked, Claim, MessageRef, Person, Question, ThreadRef
@@ -77,9 +78,7 @@ async def test_beyond_the_bound_of_a_community_its_channels_take_turns(desk: Des
     found = list[str]()
     async with desk.inbox(bounds=desk.bounds(20.0, per_workspace=1)) as inbox:
         async with inbox.claim() as task:
-            while await desk.client.zcard(f"{PREFIX}delayed") < len(["busy"] * 19 + ["other"] * 3 + ["third"]):
-                await inbox.fetch()
-                assert await inbox.take() is None
+            await all_parked(desk, inbox, 19 + 3 + 1)
             found.append(task.message.thread.channel)
         for _ in range(9):
             async with inbox.claim() as task:
@@ -89,6 +88,32 @@ async def test_beyond_the_bound_of_a_community_its_channels_take_turns(desk: Des
         "busy",
         *("busy 1", "other 0", "third 0", "busy 2", "other 1", "busy 3", "other 2", "busy 4", "busy 5"),
     ]
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_who_waits_in_the_one_line_of_an_older_version_comes_to_their_turn(desk: Desk) -> None:
+    """An update loses nobody who waits."""
+    async with desk.inbox(bounds=desk.bounds(20.0, per_workspace=1)) as inbox:
+        for number in range(4):
+            await inbox.put(asked(SMALL, number))
+        async with inbox.claim():
+            await all_parked(desk, inbox, 3)
+            place = f"test:{SMALL}"
+            await desk.client.rename(f"{PREFIX}parked:{place} {place}:c", f"{PREFIX}parked:{place}")
+            await desk.client.delete(f"{PREFIX}lines:{place}")
+        found = list[str]()
+        for _ in range(3):
+            async with inbox.claim() as task:
+                found.append(task.message.id)
+
+    assert found == ["small-1", "small-2", "small-3"]
+
+
+async def all_parked(desk: Desk, inbox: RedisInbox, count: int) -> None:
+    """Let so many threads be looked at, all of which have to wait."""
+    while await desk.client.zcard(f"{PREFIX}delayed") < count:
+        await inbox.fetch()
+        assert await inbox.take() is None
 
 
 @pytest.mark.promise("bounded-asking")
