@@ -38,13 +38,18 @@ class Collections:
         """Look again at what the server holds."""
         self._searched, self._is_ready = None, False
 
-    async def searched(self) -> str | None:
-        """Name the collection to search; None if there is none yet. Raises `Misconfigured` for a foreign one."""
+    async def searched(self, *, is_any_fine: bool = False) -> str | None:
+        """Name the collection to search; None if there is none yet.
+
+        Raises `Misconfigured` where it has another label, unless any *is fine*, as for what has no vectors.
+        """
         if self._searched is None:
             live = await self._live()
             if live is None:
                 return None
             name, label = live
+            if label != self._label and is_any_fine:
+                return name
             if label != self._label:
                 raise Misconfigured(
                     f"The collection {self._alias} {self._label.unlike(label)}: run `footnote ingest` again for "

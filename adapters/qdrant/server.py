@@ -237,8 +237,11 @@ class ServerIndex:
         return await self._searching(partial(self._outline, scope), otherwise=EMPTY)
 
     async def sources(self) -> Sequence[SourceRecord]:
-        """Return the records, and those of sources of which nothing is recorded, as the server knows them now."""
-        found = self._searching(lambda name: self._collections.values(name, "source"), otherwise=())
+        """Return the records, and those of sources of which nothing is recorded, as the server knows them now.
+
+        Those of another embedder's collection too, as they are needed to read them again.
+        """
+        found = self._searching(lambda name: self._collections.values(name, "source"), otherwise=(), is_any_fine=True)
         names, records = await asyncio.gather(found, self._records.read())
         known = {**{name: SourceRecord(name=name) for name in names}, **records}
         return [known[name] for name in sorted(known)]
@@ -288,16 +291,18 @@ class ServerIndex:
     def _lexical(self) -> Bm25:
         return lexical_encoder()
 
-    async def _searching(self, work: Callable[[str], Awaitable[Result]], *, otherwise: Result) -> Result:
+    async def _searching(
+        self, work: Callable[[str], Awaitable[Result]], *, otherwise: Result, is_any_fine: bool = False
+    ) -> Result:
         """Do the work on the collection that is searched; look again for it if it has gone."""
-        name = await self._collections.searched()
+        name = await self._collections.searched(is_any_fine=is_any_fine)
         if name is None:
             return otherwise
         try:
             return await work(name)
         except Missing:
             self._collections.forget()
-        name = await self._collections.searched()
+        name = await self._collections.searched(is_any_fine=is_any_fine)
         return otherwise if name is None else await work(name)
 
     def _steps(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:

@@ -37,7 +37,7 @@ async def test_the_first_collection_is_searched_from_its_first_page_on() -> None
 
 @pytest.mark.parametrize("other", [{"embedder": "another-model"}, {"embedder": "hash-32-240", "dimension": 32}])
 async def test_a_collection_of_another_embedder_is_refused(other: dict[str, object]) -> None:
-    """Vectors of two embedders are never mixed; the sentence names both, what to do, and what is still to do."""
+    """The sentence names both embedders, what to do, and what is still to do; the sources to do it with are known."""
     async with QdrantServer() as server, opened(server.url) as index, opened(server.url, **other) as stranger:
         await put(index, page("a", "Robots act."))
         await put(index, page("b", "Robots rest.", source="wiki"))
@@ -48,6 +48,7 @@ async def test_a_collection_of_another_embedder_is_refused(other: dict[str, obje
                 match=rf"documents was made with {EMBEDDER.name} .*{other['embedder']}.*`footnote ingest`.*docs, wiki",
             ):
                 await ask()
+        assert [record.name for record in await stranger.sources()] == ["docs", "wiki"]
 
 
 async def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
