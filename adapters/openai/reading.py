@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from pydantic_core import from_json
@@ -80,30 +81,31 @@ class Frame:
     before: bytes = b""
     behind: bytes = b""
 
-    def learn(self, event: bytes, fields: dict[str, Any]) -> None:
-        """Take an event as an example, if it has a text, and nothing else that counts."""
+    def learns(self, event: bytes) -> bool:
+        """Take an event as an example, if it has a text, and nothing else that counts; return whether it has."""
         before, _, text = _PADDING.sub(b"", event).partition(b'"content":"')
         text, quote, behind = text.partition(b'"')
-        with suppress(LookupError, TypeError, AttributeError):
+        with suppress(ValueError, LookupError, TypeError, AttributeError):
+            fields = from_json(event.removeprefix(b"data:"))
             choice = fields["choices"][0]
             said = {name: each for name, each in choice["delta"].items() if each and name != "role"}
             is_usual = said == {"content": text.decode(errors="replace")}
             if is_usual and event.count(b'"content"') == 1 and not (fields.get("error") or choice.get("finish_reason")):
                 self.before, self.behind = before + b'"content":"', quote + behind
+                return True
+        return False
 
-    def joined(self, events: bytes) -> dict[str, Any] | None:
-        """Return one event with the texts of all, if each has this frame and nothing else."""
+    def joined(self, events: bytes) -> tuple[Sequence[object], bytes]:
+        """Return one event with the texts of all, if each has this frame and nothing else, and those behind them."""
         if not self.before:
-            return None
+            return (), events
         *framed, rest = (_PADDING.sub(b"", events) + b"\n\n").split(self.behind + b"\n\n")
-        if rest or not all(event.startswith(self.before) for event in framed):
-            return None
-        texts = [event[len(self.before) :] for event in framed]
-        with suppress(ValueError):
-            found = from_json(b'["%b"]' % b'","'.join(texts))  # a text can end too early or too late, but not both
-            if len(found) == len(texts) and not any(text.endswith(b"\\") for text in texts):
-                return {"choices": [{"delta": {"content": "".join(found)}}]}
-        return None
+        if not framed or not all(event.startswith(self.before) and event[-1:] != b"\\" for event in framed):
+            return (), events
+        texts = [event[len(self.before) :] for event in framed]  # none of which ends too late
+        with suppress(ValueError):  # or too early, or with half of an emoji
+            return ({"choices": [{"delta": {"content": from_json(b'"%b"' % b"".join(texts))}}]},), rest.rstrip(b"\n")
+        return (), events
 
 
 @dataclass(slots=True)
@@ -148,6 +150,8 @@ class Reading:
         texts, count = list[str](), 0
         try:
             for event in self._events(piece):
+                if self.ended:
+                    break
                 count += 1
                 if text := self.take(event):
                     texts.append(text)
@@ -165,8 +169,8 @@ class Reading:
     def _events(self, piece: bytes) -> Iterable[object]:
         """Return what the events say that are whole now. An end is looked for in what is new alone.
 
-        As a rule each is one line of JSON, and then all of them are read as one list, or only their texts where nothing
-        else differs; where anything is unusual, they are read one by one.
+        As a rule each is one line of JSON, and then all of them are read as one list, or only their texts as far as
+        nothing else differs; where anything is unusual, they are read one by one.
         """
         seen = max(len(self._rest) - len(b"\r\n\r"), 0)
         self._rest += piece
@@ -181,15 +185,21 @@ class Reading:
             return self._one_by_one(events)
         whole, _, rest = come.rpartition(b"\n\n")
         self._rest = bytearray(rest)
-        if len(whole) > MANY and (joined := self._frame.joined(whole)):
-            return (joined,)
+        joined: Iterable[object] = ()
+        if len(whole) > MANY:
+            joined, whole = self._frame.joined(whole)
+            first, _, others = whole.partition(b"\n\n")  # which says who speaks
+            if not joined and self._frame.learns(others.rpartition(b"\n\n")[2]):
+                joined, whole = self._frame.joined(others)
+                joined = chain(self._one_by_one((first,)), joined)
+        return chain(joined, self._listed(whole)) if whole else joined
+
+    def _listed(self, events: bytes) -> Iterable[object]:
         with suppress(ValueError):
-            listed = from_json(b"[%b]" % whole.removeprefix(b"data:").replace(b"\n\ndata:", b","))
-            if len(listed) == whole.count(b"\n\ndata:") + 1:
-                if len(whole) > MANY:
-                    self._frame.learn(whole.rpartition(b"\n\n")[2], fields_of(listed[-1]))
+            listed = from_json(b"[%b]" % events.removeprefix(b"data:").replace(b"\n\ndata:", b","))
+            if len(listed) == events.count(b"\n\ndata:") + 1:
                 return listed
-        return self._one_by_one(whole.split(b"\n\n"))
+        return self._one_by_one(events.split(b"\n\n"))
 
     def _one_by_one(self, events: Iterable[bytes]) -> Iterator[object]:
         """Yield what events say that have anything to say; one may have more lines, of other kinds too.
