@@ -18,11 +18,11 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 from adapters.chat.platform import Barred, Controls, Part, Posted, Poster, QuestionGone, Renderer
 from adapters.retry import LoadPacer
-from core.answering.nodes import inlines, visible
+from core.answering.nodes import inlines
 from core.answering.verdict import DelayedAnswer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Waiting
-from core.model.markup import CodeLine
+from core.model.markup import CodeLine, visible
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from adapters.chat.platform import Part
 from core.answering.dialect import MarkdownDialect
-from core.answering.nodes import TextRun, inlines, runs, visible
-from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text
+from core.answering.nodes import TextRun, inlines, runs
+from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text, visible
 
 MOST_PARTS = 12  # messages of an answer; footnotes and tables can be much longer there than the model wrote them
 _HALF = 0.5  # of a message: from here on, what does not fit goes whole into the next one
@@ -181,7 +181,7 @@ def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tup
     """Return what stands before and behind a place in the visible text, without white space at the cut."""
     left, right = list[TextRun](), list[TextRun]()
     for run in pieces:
-        size = len(visible((run.node,)))
+        size = len(run.node.text)
         if 0 < at < size and isinstance(node := run.node, (Text, CodeSpan)):
             left.append(run._replace(node=replace(node, text=node.text[:at])))
             right.append(run._replace(node=replace(node, text=node.text[at:])))
@@ -191,7 +191,7 @@ def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tup
     if left and isinstance(node := left[-1].node, Text):
         left[-1] = left[-1]._replace(node=Text(node.text.rstrip()))
     while right and isinstance(node := right[0].node, (Text, LineBreak)):
-        text = node.text.lstrip() if isinstance(node, Text) else ""
+        text = node.text.lstrip()
         right[:1] = [right[0]._replace(node=Text(text))] if text else []
         if text:
             break
@@ -203,7 +203,7 @@ def _up_to(nodes: Sequence[Inline], size: int) -> tuple[Sequence[TextRun], Seque
     pieces = list[TextRun]()
     for number, node in enumerate(nodes, start=1):
         pieces += runs((node,))
-        size -= len(visible((node,)))
+        size -= len(node.text)
         if size < 0:
             return pieces, nodes[number:]
     return pieces, ()
@@ -213,7 +213,7 @@ def _outside(pieces: Sequence[TextRun], at: int) -> int:
     """Return the place before a footnote or link that would be cut in two."""
     start = 0
     for run in pieces:
-        size = len(visible((run.node,)))
+        size = len(run.node.text)
         if start < at < start + size and not isinstance(run.node, (Text, CodeSpan)):
             return start or start + size
         start += size

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from core.answering.figures import LONG, Figure, figures, has_figures
 from core.documents.excerpt import leaning, read_words, sentences, stems
+from core.model.markup import NOTE
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
 CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
@@ -29,7 +30,6 @@ COUNTED = frozenset(map(str, range(1, MOST_NUMBERS + 1)))  # how many items a li
 SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does not count for the answer as a whole
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
 LOOKED_BACK = 600  # characters before a mark in which its sentence begins
-NOTE = "\ufffc"  # what stands for a footnote in a visible text
 
 _ROW = re.compile(r"^[ \t]*\|.*", re.MULTILINE)
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s")

@@ -24,9 +24,9 @@ from core.answering.citations import (
     trim_url,
     without_scheme,
 )
-from core.answering.nodes import put, shown, trim_end, trimmed, visible
+from core.answering.nodes import put, shown, trim_end, trimmed
 from core.model import without_controls
-from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
+from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text, visible
 
 REACH = 500  # characters in which a mark has to be closed, so that a stray one holds back no more than that
 
@@ -202,7 +202,7 @@ class InlineReader:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
         evidence, sentence = self.notes.sources.evidence, ""
         if evidence:
-            sentence = evidence.claim_before("".join(visible(frame.nodes) for frame in self._frames))
+            sentence = evidence.claim_before(visible([node for frame in self._frames for node in frame.nodes]))
         notes = {note.number: note for note in self.notes.read(mark, sentence)}
         new = [note for number, note in notes.items() if number not in self._numbers]
         self._at += length

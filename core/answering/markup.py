@@ -17,7 +17,7 @@ from itertools import chain
 from core.answering.citations import Footnotes, Remembered, Sources, trim_url
 from core.answering.deeds import deeds, undecided
 from core.answering.inline import InlineReader
-from core.answering.nodes import cut, inlines, runs, trimmed, visible
+from core.answering.nodes import cut, inlines, runs, trimmed
 from core.answering.source_lists import RawBlock, is_alone, is_forged, is_of_sources, is_title
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
@@ -35,6 +35,7 @@ from core.model.markup import (
     Rule,
     TableRow,
     Text,
+    visible,
 )
 
 _ENDS = re.compile("[\n\u2028\u2029]")  # of lines

@@ -25,6 +25,7 @@ from core.model.markup import (
     Strong,
     TableRow,
     Text,
+    visible,
 )
 
 _LOOSE = string.punctuation + string.whitespace
@@ -81,19 +82,6 @@ def inlines(block: Block) -> Sequence[Inline]:
             return ()
 
 
-def visible(nodes: Iterable[Inline]) -> str:
-    """Return what a reader sees of nodes; a footnote is a character that no text holds."""
-    shown = ""
-    for node in nodes:
-        if isinstance(node, (Text, CodeSpan)):
-            shown += node.text
-        elif isinstance(node, LineBreak):
-            shown += "\n"
-        else:
-            shown += "\ufffc" if isinstance(node, Footnote) else visible(node.children)
-    return shown
-
-
 def put(nodes: list[Inline], more: Iterable[Inline | str]) -> None:
     """Add nodes and words to nodes; words go on in the text before them, and no line begins with white space."""
     for node in more:
@@ -125,8 +113,7 @@ def trimmed(nodes: Sequence[Inline], *, at_start: bool = False) -> list[Inline]:
     kept = list(nodes)
     trim_end(kept, breaks=True)
     while at_start and kept and isinstance(first := kept[0], (Text, LineBreak)):
-        text = first.text.lstrip() if isinstance(first, Text) else ""
-        if isinstance(first, Text) and text == first.text:
+        if (text := first.text.lstrip()) == first.text:
             break
         kept[:1] = [Text(text)] if text else []
     return kept
@@ -155,7 +142,7 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
         open_address = OPEN_ADDRESS.match(text[: -_LONGEST_ADDRESS - 1 : -1])
     length = max(len(found[0]) if found else 0 for found in (open_mark, open_address))
     while length > 0 and kept:
-        last, size = kept[-1], len(visible(kept[-1:]))
+        last, size = kept[-1], len(kept[-1].text)
         words = last.text[: max(size - length, 0)] if isinstance(last, Text) else ""
         kept[-1:] = [Text(words)] if words else []
         length -= size
@@ -177,7 +164,7 @@ def cut(nodes: Sequence[Inline], spans: Iterable[tuple[int, int]]) -> list[Inlin
     kept, at, gone = list[Inline](), 0, [place for start, end in spans for place in range(start, end)]
     hidden = frozenset(gone)
     for run in runs(nodes):
-        size = len(visible((run.node,)))
+        size = len(run.node.text)
         left = [place - at for place in range(at, at + size) if place not in hidden]
         at += size
         if len(left) == size:
@@ -194,7 +181,7 @@ def _quiet(nodes: list[Inline], text: str) -> list[Inline]:
         return nodes
     kept, at = list[Inline](), 0
     for run in runs(nodes):
-        start, end = at, at + len(visible((run.node,)))
+        start, end = at, at + len(run.node.text)
         at = end
         while start < end:
             while ahead and ahead[0][1] <= start:
@@ -226,5 +213,5 @@ def _rewritten(nodes: Iterable[Inline], characters: Iterator[str]) -> Iterator[I
         if isinstance(node, (Link, Strong, Emphasis, Strike)):
             yield replace(node, children=tuple(_rewritten(node.children, characters)))
         else:
-            text = "".join(islice(characters, len(visible((node,)))))
+            text = "".join(islice(characters, len(node.text)))
             yield Text(text) if isinstance(node, Text) else node

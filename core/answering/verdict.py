@@ -13,9 +13,9 @@ from hashlib import sha256
 from itertools import chain
 
 from core.answering.citations import Footnotes, Sources
-from core.answering.claims import COUNTED, FOUNDED, KEPT, NOTE, SAID, Evidence, Statement
+from core.answering.claims import COUNTED, FOUNDED, KEPT, SAID, Evidence, Statement
 from core.answering.markup import MarkupReader, cited, read
-from core.answering.nodes import inert, visible
+from core.answering.nodes import inert
 from core.answering.smalltalk import Matter, matter_of, reply_to, wants_writing
 from core.answering.tools import SearchTool
 from core.documents.excerpt import sentences
@@ -49,7 +49,7 @@ from core.model import (
     Question,
     Status,
 )
-from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
+from core.model.markup import NOTE, Block, Emphasis, Footnote, Paragraph, Text, visible
 
 MOST_NOTES = 3  # footnotes behind one paragraph that had none
 LONGEST_REFUSAL = 80  # characters: of the word with whatever stands around it

@@ -7,8 +7,12 @@ Text nodes hold what a reader sees and nothing that means anything: whoever draw
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
+
+NOTE = "\ufffc"
+"""What stands for a footnote in a visible text, in which it is otherwise never found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,8 @@ class CodeSpan:
 class LineBreak:
     """The end of a line within a paragraph."""
 
+    text: ClassVar[str] = "\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
@@ -36,10 +42,23 @@ class Footnote:
 
     number: int
     url: str
+    text: ClassVar[str] = NOTE
+
+
+class _Parent:
+    """Has nodes in it."""
+
+    __slots__ = ()
+    children: tuple[Inline, ...]
+
+    @property
+    def text(self) -> str:
+        """What a reader sees of it."""
+        return visible(self.children)
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(_Parent):
     """A link to a page of the index."""
 
     url: str
@@ -47,27 +66,32 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Strong:
+class Strong(_Parent):
     """Bold words."""
 
     children: tuple[Inline, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Emphasis:
+class Emphasis(_Parent):
     """Slanted words."""
 
     children: tuple[Inline, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Strike:
+class Strike(_Parent):
     """Words that are crossed out."""
 
     children: tuple[Inline, ...]
 
 
 Inline: TypeAlias = Text | CodeSpan | LineBreak | Footnote | Link | Strong | Emphasis | Strike
+
+
+def visible(nodes: Iterable[Inline]) -> str:
+    """Return what a reader sees of nodes; a footnote is a character that no text holds."""
+    return "".join([node.text for node in nodes])
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ from markdown_it.token import Token
 from core.answering.citations import Footnotes, Quoted, Sources
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader, read, shown_blocks
-from core.answering.nodes import visible
 from core.model import Answer, Citation, Status
-from core.model.markup import Block, CodeLine, Heading, ListItem, Paragraph, Quote, TableRow
+from core.model.markup import Block, CodeLine, Heading, ListItem, Paragraph, Quote, TableRow, visible
 from tests.answers import GROWING, TEXT, make_sources
 from tests.portion import examples, portion
 
