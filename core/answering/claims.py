@@ -16,7 +16,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from core.answering.figures import LONG, Figure, figures, has_figures
-from core.documents.excerpt import leaning, read_words, sentences, stems
+from core.documents.excerpt import read_words, sentences, stems
 from core.model.markup import NOTE
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
@@ -68,12 +68,12 @@ class Statement:
     @cached_property
     def words(self) -> frozenset[str]:
         """Those that carry meaning, without their endings."""
-        return frozenset(word[:LONG] for word in self._read[0])
+        return frozenset([word[:LONG] for word in self._read[0]])
 
-    @cached_property
-    def letters(self) -> int:
-        """How many its words have: long ones tell more than short ones."""
-        return sum(map(len, self.words))
+    @property
+    def leaning(self) -> int:
+        """How many more of its words speak for English than for another language: 0 if nobody can say."""
+        return self._read[2]
 
     @cached_property
     def is_english(self) -> bool:
@@ -131,16 +131,13 @@ class Statement:
     def said(self) -> Sequence[Figure]:
         """Those that stand for themselves, and not for how many items follow."""
         counts = COUNTED if self._leads_in else ()
-        return [
-            each for each in self.figures if each.is_said and (each.unit or each.is_named or each.value not in counts)
-        ]
+        found = self.figures if has_figures(self.text) else ()  # most have none, and are not taken apart for that
+        return [each for each in found if each.is_said and (each.unit or each.is_named or each.value not in counts)]
 
     @cached_property
     def code(self) -> frozenset[str]:
         """Names of files, functions, options and the like."""
-        signed = filter(
-            _SIGN_OF_CODE.search, _MAYBE_CODE.findall(self.text)
-        )  # few words are, and the patterns are slow
+        signed = filter(_SIGN_OF_CODE.search, _MAYBE_CODE.findall(self.text))  # few are, and the patterns are slow
         return frozenset(_squeezed(name) for word in signed for name in _CODE.findall(word))
 
     @cached_property
@@ -154,7 +151,7 @@ class Statement:
         return frozenset(word[:LONG] for name in _NAME.findall(self.text) for word in stems(name))
 
     @cached_property
-    def _read(self) -> tuple[list[str], bool]:
+    def _read(self) -> tuple[list[str], bool, int]:
         return read_words(self.text)
 
     @cached_property
@@ -168,7 +165,7 @@ class Statement:
             return bool(self.said or self.code or self.names)
         return (len(self.words) >= FEWEST or bool(self.said or self.code)) and not self.text.rstrip().endswith("?")
 
-    @cached_property
+    @property
     def _leads_in(self) -> bool:
         """Whether it only begins what follows, such as a list."""
         return self.text.rstrip().endswith(":")
@@ -220,18 +217,18 @@ class Evidence:
         text = sentence if bare.endswith("?") else bare
         if text not in self._claims:
             self._claims[text] = Statement(text)
-            self._leaning += leaning(text) if sentence != self.said else 0
+            self._leaning += self._claims[text].leaning if sentence != self.said else 0
         return self._claims[text]
 
     def is_english(self, claim: Statement) -> bool:
         """Return whether a claim is; if its own words do not say, as all of the answer is, or else the question."""
-        return claim.is_english and (leaning(claim.text) or self._leaning or leaning(self.said)) >= 0
+        return claim.is_english and (claim.leaning or self._leaning or self.claim(self.said).leaning) >= 0
 
     def claim_before(self, text: str) -> str:
         """Return the sentence at the end of a visible text, which is looked for once for all marks that stand there."""
         text = text[-LOOKED_BACK:].replace(NOTE, "").strip()
         if text != self._before[0]:
-            self._before = text, ([*sentences(text)] or [""])[-1]
+            self._before = text, (sentences(text) or [""])[-1]
         return self._before[1]
 
     def support(self, claim: Statement, number: int) -> Support:
@@ -245,8 +242,7 @@ class Evidence:
         """Return the same, where words that stand close together count for more."""
         found = self._support(claim, passages)
         parts = [part for each in passages for part in each.parts]
-        letters = claim.letters or 1
-        most = max((sum(map(len, claim.words & part.words)) for part in parts), default=0) / letters
+        most = max((_letters(claim.words & part.words) for part in parts), default=0) / (_letters(claim.words) or 1)
         is_exact = found.is_exact
         if claim.said and (found.is_compared or most >= ALIKE):
             is_exact = is_exact and not _contradicts(claim, parts)
@@ -286,9 +282,7 @@ class Evidence:
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
         is_english = self._is_english and self.is_english(claim)
         is_compared = is_english and any(each.is_english or each.is_wordless for each in known)
-        looked_for = (
-            said for said in claim.said if is_compared or not said.is_counted
-        )  # of numerals, not all are known
+        looked_for = (said for said in claim.said if is_compared or not said.is_counted)  # not all numerals are known
         is_exact = all(any(each.has(said) for each in known) for said in looked_for)
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
         if not is_compared:
@@ -299,7 +293,7 @@ class Evidence:
             if not missing:
                 break
         found = claim.words - missing
-        return Support(sum(map(len, found)) / (claim.letters or 1), is_exact and claim.names <= found)
+        return Support(_letters(found) / (_letters(claim.words) or 1), is_exact and claim.names <= found)
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
@@ -372,10 +366,15 @@ def _near(said: Figure, found: Figure, weights: Mapping[str, float]) -> float:
     return NEAREST * sum(weights.get(each, NUMERAL) * min(said.around[each], found.around[each]) for each in shared)
 
 
+def _letters(words: Iterable[str]) -> int:
+    """Return how many letters words have: long ones tell more than short ones."""
+    return len("".join(words))
+
+
 def _pieces(text: str) -> Iterator[str]:
     """Yield the sentences of a text, its items and whole rows."""
     here = 0
-    for row in _ROW.finditer(text):
+    for row in _ROW.finditer(text) if "|" in text else ():
         yield from sentences(text[here : row.start()])
         yield row[0].strip()
         here = row.end()

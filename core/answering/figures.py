@@ -123,15 +123,14 @@ def figures(text: str, bare: str) -> Iterator[Figure]:
     signs = "€" if _FORMULA.search(text) else "$€"
     units = {at.start(1): _sign(text, at.start(), signs) or _unit(at[2] or "") for at in _NUMBER.finditer(bare)}
     order, last, here = _ORDER.match(text), None, -1
-    tokens = [*_TOKEN.finditer(text)]
-    words = [word for token in tokens if (word := _word(token[0]))]
-    for token in tokens:
+    tokens = [(token, _word(token[0])) for token in _TOKEN.finditer(text)]
+    words = [word for _, word in tokens if word]
+    for token, word in tokens:
         before, last = last, token
-        word = _word(token[0])
         here += bool(word)
         if token[0][-1].isdecimal():
             yield _figure(text, token, before, units, order)._replace(around=_around(words, here))
-        elif word and all(each in _WORDS for each in word.split("-")):
+        elif word and _is_numeral(word):
             yield _worded(text, token, before, word)._replace(around=_around(words, here))
     for half, name, more in _PART.findall(text) if "half" in text or "hour" in text else ():
         if unit := _UNITS.get(name):  # what is only "an hour" may be meant for each of them
@@ -213,9 +212,13 @@ def _around(words: Sequence[str], here: int) -> Mapping[str, float]:
 def _word(text: str) -> str:
     """Return a word as it is compared; nothing if it carries no meaning."""
     text = text.casefold()
-    if text[-1].isdecimal() or all(each in _WORDS for each in text.split("-")):
+    if text[-1].isdecimal() or _is_numeral(text):
         return text
     return (stems(text) or [""])[0][:LONG]
+
+
+def _is_numeral(word: str) -> bool:
+    return word in _WORDS or ("-" in word and all(each in _WORDS for each in word.split("-")))
 
 
 def _plain(number: str) -> str:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from math import fsum
 
 _WORD = re.compile(r"\w+", re.UNICODE)
@@ -62,27 +62,19 @@ def stems(text: str) -> list[str]:
     return [_stem(word) for word in _WORD.findall(text.casefold()) if word not in _STOP]
 
 
-def read_words(text: str) -> tuple[list[str], bool]:
-    """Return the stems of a text, and whether it reads as English.
+def read_words(text: str) -> tuple[list[str], bool, int]:
+    """Return the stems of a text, whether it reads as English, and how many more words speak for that than against it.
 
     Of an English text, at least every eighth word is one that only holds sentences together, and of those that only one
     language has, English ones are no fewer than others. A letter that English does not have speaks for another one.
     """
-    words = _WORD.findall(text.casefold())
+    text = text.casefold()
+    words = _WORD.findall(text)
     kept = [word for word in words if word not in _STOP]
+    others = sum(map(_OTHER.__contains__, words)) + bool(_FOREIGN.search(text))
+    leaning = sum(map(_TELLING.__contains__, words)) - others
     is_english = (len(words) - len(kept)) * 8 >= len(words)
-    return [_stem(word) for word in kept], is_english and _lean(words) >= 0
-
-
-@lru_cache(1 << 10)  # a sentence is held against each of its passages
-def leaning(text: str) -> int:
-    """Return how many more words speak for English than for another language: 0 if nobody can say."""
-    return _lean(_WORD.findall(text.casefold()))
-
-
-def _lean(words: Sequence[str]) -> int:
-    others = sum(map(_OTHER.__contains__, words)) + any(map(_FOREIGN.search, words))
-    return sum(map(_TELLING.__contains__, words)) - others
+    return [_stem(word) for word in kept], is_english and leaning >= 0, leaning
 
 
 @lru_cache(1 << 14)  # texts repeat their words
@@ -93,35 +85,39 @@ def _stem(word: str) -> str:
     return word
 
 
-def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
-    here, end = 0, _END_BESIDE_FORMULAS if "$$" in text else _END
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return the places of sentences, with their closing marks; list items, rows and lines of code count as such."""
+    spans, here, end = list[tuple[int, int]](), 0, _END_BESIDE_FORMULAS if "$$" in text else _END
     for fence in _FENCED.finditer(text) if "```" in text or "~~~" in text else ():
-        yield from _spans(text, here, fence.start(), end)
-        yield from _spans(text, fence.start(), fence.end(), _LINE)
+        spans += _spans(text, here, fence.start(), end)
+        spans += _spans(text, fence.start(), fence.end(), _LINE)
         here = fence.end()
-    yield from _spans(text, here, len(text), end)
+    return spans + _spans(text, here, len(text), end)
 
 
-def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    for first, last in pairwise([start, *_ends(text, start, end, break_after), end]):
-        part = text[first:last]
-        if part.strip():
-            yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())
+def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> list[tuple[int, int]]:
+    spans = list[tuple[int, int]]()
+    for last in (*_ends(text, start, end, break_after), end):
+        part = text[start:last].lstrip()
+        if part:
+            spans.append((last - len(part), last - len(part) + len(part.rstrip())))
+        start = last
+    return spans
 
 
 def _ends(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[int]:
     """Yield where sentences end; between two backticks of one line nothing ends."""
-    at, marks = start, 0
+    at, marks, has_marks = start, 0, "`" in text
     for found in break_after.finditer(text, start, end):
-        line = text.rfind("\n", at, found.start()) + 1
-        marks = text.count("`", line or at, found.end()) + (0 if line else marks)
-        at = found.end()
-        if found[0].endswith("\n"):
-            marks = 0
-        elif marks % 2:
-            continue
-        yield at
+        if has_marks:
+            line = text.rfind("\n", at, found.start()) + 1
+            marks = text.count("`", line or at, found.end()) + (0 if line else marks)
+            at = found.end()
+            if found[0].endswith("\n"):
+                marks = 0
+            elif marks % 2:
+                continue
+        yield found.end()
 
 
 def sentences(text: str) -> list[str]:
@@ -154,6 +150,8 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
         score = fsum(map(weights.__getitem__, words))  # exact, so that the order of a set does not matter
         if score > best:
             best, window = score, opening + text[start : ends[behind - 1]]
+        if behind == len(ends):  # all others are a part of it
+            break
     return window
 
 
