@@ -18,13 +18,15 @@ _FEW = 3  # words of a sentence that says nothing without the next one
 _SHORT = 10  # words of a note
 _NEAR = 60  # characters behind "your" within which it says of what
 _END = re.compile(
-    r"[.!?…](?=\s|\Z)(?!\s[a-zäöüáéíóúñ])(?<!\bDr.)(?<!\bMr.)(?<!\bMs.)(?<!\bMrs.)(?<!\bFr.)(?<!\bProf.)"
-    r"(?!(?<=\d.)\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))|\n"
+    r"[.!?…\n](?:(?<=\n)"
+    r"|(?=\s|\Z)(?!\s[a-zäöüáéíóúñ])(?<!\bDr.)(?<!\bMr.)(?<!\bMs.)(?<!\bMrs.)(?<!\bFr.)(?<!\bProf.)"
+    r"(?!(?<=\d.)\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)))"
 )
 _CLAUSE = re.compile(r"(?:[^,;:()–—]|[,:](?=\S))+")
 _AND = re.compile(r"\s(?:and|und|y|et)\s")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _CHECKED = re.compile(r"\W*[✅☑✔🎉📅📌🔔]")
+_LIKE_SMALL = str.maketrans("İıſ", "iis")  # the only letters that are others in small ones, and look like them
 _QUOTED = re.compile(
     r"“[^“”\n]{0,200}+”|„[^„“”\n]{0,200}+[“”]|«[^«»\n]{0,200}+»|»[^«»\n]{0,200}+«|\"[^\"\n]{0,200}+\""
     r"|(?<!\w)['‘][^'’\n]{0,200}+['’](?!\w)"
@@ -269,7 +271,7 @@ def deeds(text: str, *, is_whole: bool = True) -> Iterator[tuple[int, int]]:
 def undecided(text: str) -> int:
     """Return where words begin at the end of a text that could become such a claim with more of it, or its length."""
     for start, end in _sentences(text, max(len(text) - _OPEN, 0)):
-        if end == len(text) and (found := _may_begin().search(text, start)):
+        if end == len(text) and (found := _beginning_of(text, start)):
             return found.start() if _settled(text, start) == text[start:] else len(text)
     return len(text)
 
@@ -286,7 +288,7 @@ def _sentences(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
 
 def _settled(text: str, start: int) -> str:
     """Return what is judged of a sentence that goes on: its first words, which stay as they are."""
-    begins = _may_begin().search(text, start, start + _LONGEST)
+    begins = _beginning_of(text[: start + _LONGEST], start)
     enough = _ENOUGH.match(text, begins.start()) if begins else None
     return text[start : enough.end()] if enough else text[start:]
 
@@ -294,7 +296,7 @@ def _settled(text: str, start: int) -> str:
 @lru_cache(maxsize=512)
 def _begun(sentence: str) -> int | None:
     """Return where a claim begins in a sentence, if it is one; a text that grows is read again and again."""
-    found = _may_begin().search(sentence)
+    found = _beginning_of(sentence)
     if found is None or sentence.rstrip().endswith("?"):
         return None
     said = _QUOTED.sub("", sentence).replace("'", " ").replace("’", " ")
@@ -308,11 +310,16 @@ def _spoken(sentence: str) -> list[_Language]:
     return [language for language in _LANGUAGES if known[language] == max(known.values())]
 
 
+def _beginning_of(text: str, start: int = 0) -> re.Match[str] | None:
+    """Return the first word with which a claim may begin, in all languages; letter by letter, as it is in the text."""
+    return _may_begin().search(text.lower() if text.isascii() else text.translate(_LIKE_SMALL).lower(), start)
+
+
 @cache
 def _may_begin() -> re.Pattern[str]:
-    """Return what finds a word with which a claim may begin, in all languages."""
+    """Return what finds such a word in small letters, which takes a quarter of the time that it does in all."""
     begins = (rf"(?:{each.first})(?!\w)|{each.arranged}|^\W*(?:{each.things})" for each in _LANGUAGES)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(begins)}|[✅☑✔])", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(begins)}|[✅☑✔])")
 
 
 @cache
