@@ -48,6 +48,7 @@ _APART = {  # ends and beginnings that would mean something together, and what s
     "\\`": f"\\{GAP}`",  # some readers take it for an escaped one, though the backslash itself is escaped
     "](": "]\\(",
     "![": "\\![",
+    "]:": "]\\:",  # in a row that begins with a bracket, or it would define where all such numbers lead
 }
 
 
@@ -230,10 +231,10 @@ def _joint(block: Block, before: Block | None) -> str:
 
 def joined(out: str, piece: str) -> str:
     """Return a text with one more piece, where both would mean something together kept apart."""
-    apart = _APART.get(out[-1:] + piece[:1])
-    if out[-1:] + piece[:1] == "]:" and out.rpartition("\n")[2].lstrip(" >")[:1] == "[":
-        apart = "]\\:"  # or it would define where all such numbers lead
-    return out[:-1] + apart + piece[1:] if apart else out + piece
+    seam = out[-1:] + piece[:1]
+    if seam not in _APART or (seam == "]:" and out.rpartition("\n")[2].lstrip(" >")[:1] != "["):
+        return out + piece
+    return out[:-1] + _APART[seam] + piece[1:]
 
 
 def one_line(text: str, limit: int) -> str:

@@ -30,7 +30,8 @@ _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "
 _LONGEST_TITLE = max(map(len, _TITLES))
 _LONGEST_LINE = 500  # characters of one that is looked at as a title
 _UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
-_BEHIND = re.compile(r":|\s[—–-]\s")  # between a title and what stands on the same line
+_SIGN = re.compile(r"[<&*_~`\\]")  # without one of these nothing is unsaid, which is quickly seen
+_BEHIND = re.compile(r"[:—–-](?:(?<=:)|(?<=\s.)\s)")  # between a title and what stands on the same line
 _SAID = re.compile(r"[^\W_](?:[^(]*[^\W_])?")  # without the signs around it, and a remark in brackets
 _SPACED = re.compile(r"\w(?:\s\w)+")
 _A_MARK = re.compile(_MARK)
@@ -116,7 +117,7 @@ def _weight(raw: RawBlock) -> int:
 def _title_and_rest(line: str) -> tuple[str, str]:
     """Return what a line says before its first colon or dash, without marks and signs, and what stands behind it."""
     seen = line[:_LONGEST_LINE]
-    if "&" in seen or not seen.isascii() or _UNSAID.search(seen):  # most lines have none of it
+    if not seen.isascii() or _SIGN.search(seen):
         seen = unicodedata.normalize("NFKC", html.unescape(_UNSAID.sub("", seen)))
     said, behind = (*_BEHIND.split(seen, maxsplit=1), "")[:2]
     found = _SAID.search(said[: 2 * _LONGEST_TITLE + 20])
