@@ -52,11 +52,14 @@ class _Graph:
     def linear(self, x: str, *layers: str) -> str:
         """Multiply by the 8-bit matrices of *layers* side by side, each column with its scale, and add the biases."""
         names = [self._matrices[layer] for layer in layers]
-        matrix = _unsigned(np.concatenate([self.weights[f"{name}_q"] for name in names], axis=1))
+        # As uint8, since x64 processors without VNNI cut off sums of two products where the weights are int8: see "When
+        # and why do I need to try U8U8?" in
+        # https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html.
+        matrix = np.concatenate([self.weights[f"{name}_q"] for name in names], axis=1, dtype=np.int16) + ZERO_POINT
         scale = np.concatenate([self.weights[f"{name}_scale"][0] for name in names])
         bias = np.concatenate([self.weights[f"{layer}.bias"] for layer in layers])
-        inputs = (x, *map(self.constant, (matrix, scale, np.array(ZERO_POINT, np.uint8), bias)))
-        return self.add("DynamicQuantizeMatMul", *inputs, domain=FUSED)
+        constants = (matrix.astype(np.uint8), scale, np.array(ZERO_POINT, np.uint8), bias)
+        return self.add("DynamicQuantizeMatMul", x, *map(self.constant, constants), domain=FUSED)
 
     def normalised(self, x: str, layer: str) -> str:
         weight, bias = (self.constant(self.weights[f"{layer}.LayerNorm.{part}"]) for part in ("weight", "bias"))
@@ -107,16 +110,6 @@ def _attended(graph: _Graph, x: str, layer: str) -> str:
     context = graph.add("MultiHeadAttention", *parts, domain=FUSED, num_heads=HEADS)
     # Not SkipLayerNormalization: on a CPU it takes several times as long as these two.
     return graph.normalised(graph.add("Add", graph.linear(context, f"{layer}.output.dense"), x), f"{layer}.output")
-
-
-def _unsigned(matrix: Array) -> Array:
-    """Shift int8 weights into uint8, so that their products are the same on every processor.
-
-    Activations are uint8. With int8 weights, x64 processors that have AVX2 or AVX512 but no VNNI add two products in 16
-    bits, where they may not fit; with uint8 weights, ONNX Runtime adds them in 32 bits. See "When and why do I need to
-    try U8U8?" in https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html.
-    """
-    return (matrix.astype(np.int16) + ZERO_POINT).astype(np.uint8)
 
 
 def _matrices(shipped: onnx.ModelProto) -> Mapping[str, str]:

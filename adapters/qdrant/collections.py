@@ -39,10 +39,7 @@ class Collections:
         self._searched, self._is_ready = None, False
 
     async def searched(self, *, is_any_fine: bool = False) -> str | None:
-        """Name the collection to search; None if there is none yet.
-
-        Raises `Misconfigured` where it has another label, unless any *is fine*, as for what has no vectors.
-        """
+        """Name the collection to search, if any; a foreign one raises `Misconfigured`, unless *is_any_fine*."""
         if self._searched is None:
             live = await self._live()
             if live is None:

@@ -237,10 +237,7 @@ class ServerIndex:
         return await self._searching(partial(self._outline, scope), otherwise=EMPTY)
 
     async def sources(self) -> Sequence[SourceRecord]:
-        """Return the records, and those of sources of which nothing is recorded, as the server knows them now.
-
-        Those of another embedder's collection too, as they are needed to read them again.
-        """
+        """Return the records, and those of sources without one, also where they have to be read again, as of now."""
         found = self._searching(lambda name: self._collections.values(name, "source"), otherwise=(), is_any_fine=True)
         names, records = await asyncio.gather(found, self._records.read())
         known = {**{name: SourceRecord(name=name) for name in names}, **records}
