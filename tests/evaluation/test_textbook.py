@@ -21,6 +21,7 @@ def run(data: Path, *words: str) -> str:
 
 
 @pytest.mark.promise("textbook")
+@pytest.mark.timeout(300)  # nearly all of it is work, which a busy machine does slowly
 def test_the_textbook_questions_are_answered_as_expected(shared_data: Path, tmp_path: Path) -> None:
     """Each of the five kinds of question retrieves, cites and abstains as it should, by the quoting model."""
     run(
