@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import groupby
 from math import sqrt
 from typing import NamedTuple
 
 from core.answering.figures import LONG, Figure, figures, has_figures
-from core.documents.excerpt import read_words, sentences, stems
+from core.documents.excerpt import pieces, read_words, sentences, stems
 from core.model.markup import NOTE
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
@@ -31,16 +30,15 @@ SAID, FOUNDED = 0.1, 0.3  # shares below which a sentence is told of, or does no
 FEWEST = 3  # words that carry meaning: of less, nobody can say whether a passage holds it
 LOOKED_BACK = 600  # characters before a mark in which its sentence begins
 
-_ROW = re.compile(r"^[ \t]*\|.*", re.MULTILINE)
-_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s")
+_ITEM = re.compile(r"(?:[-*+•]|(?:\d+|#)[.)])\s")
 _CODE = re.compile(  # names that are written in one way only
-    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])\d+(?!x)[^\W\d_]+\d\w*|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])\d+(?!x|[eE]\d|h\d\d\b)[^\W\d_]+\d\w*|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name
 _MAYBE_CODE = re.compile(r"(?<!\S)[^\s_/(:\d-]?[^\s_/(:\d.A-Z-]*+[_/(:\d.A-Z-]\S*+")  # a word that may have one
 _RUNNING = re.compile(r"\b(?:[^\W\d_]++[ ,'’]++){7}[^\W\d_]++|[^\W\d_A-Za-z\u00c0-\u024f]{4,}")  # but for Latin letters
-_NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])(?!['’])[\w'’-]+(?: [A-Z][\w'’-]+)*")
+_NAME = re.compile(r"[A-Z](?<=[a-z,;:)] [A-Z])(?!['’]|SD\b|UR\b|elsius)[\w'’-]+(?: [A-Z][\w'’-]+)*")
 _ABOUT_ITSELF = re.compile(  # an offer, a wish, or that something is in none of the sources
     r"\bI(?:['’](?:d|m|ll)| (?:hope|can|could|would|will|am|may))\b"
     r"|\b(?:[Ll]et|[Tt]ell|[Gg]ive|[Aa]sk|like|want) me\b|\b[Ff]eel free\b"
@@ -57,6 +55,7 @@ class TextPart(NamedTuple):
     text: str
     words: set[str]
     figures: list[Figure]
+    column: int  # where in its line it begins
 
 
 @dataclass
@@ -93,12 +92,12 @@ class Statement:
                 each,
                 {word[:LONG] for word in stems(each)},
                 [*figures(each, _without_code(each))] if has_figures(each) else [],
+                column,
             )
-            for each in _pieces(self.text)
+            for column, each in pieces(self.text)
         ]
         last: TextPart | None = None
-        for kind, run in groupby((part for part in parts if part.words), _kind):
-            held = [*run]
+        for kind, held in _runs(part for part in parts if part.words):
             head, rows = (held[0], held[1:]) if kind == "|" else (last, held)
             if kind and head:
                 head.figures.append(Figure(str(len(rows)), dict.fromkeys(head.words, 1.0)))
@@ -293,7 +292,9 @@ class Evidence:
             if not missing:
                 break
         found = claim.words - missing
-        return Support(_letters(found) / (_letters(claim.words) or 1), is_exact and claim.names <= found)
+        for name in claim.names - found:  # which may be cut, as "Dec" is for December
+            is_exact = is_exact and any(name[2:] and word.startswith(name) for each in known for word in each.words)
+        return Support(_letters(found) / (_letters(claim.words) or 1), is_exact)
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
@@ -331,7 +332,7 @@ def _contradicts(claim: Statement, parts: Sequence[TextPart]) -> bool:
         for place in places:
             score = place.reach + _near(said, place.figure, weights)
             if said.may_be(place.figure):
-                own.append((score + CONVERTED * (place.figure.unit not in ("", said.unit)), place))
+                own.append((score + CONVERTED * said.is_converted(place.figure), place))
             elif said.could_be(place.figure) and place.figure.value not in known:
                 others.append((score, place))
         own.sort(key=lambda each: -each[0])
@@ -371,19 +372,18 @@ def _letters(words: Iterable[str]) -> int:
     return len("".join(words))
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, its items and whole rows."""
-    here = 0
-    for row in _ROW.finditer(text) if "|" in text else ():
-        yield from sentences(text[here : row.start()])
-        yield row[0].strip()
-        here = row.end()
-    yield from sentences(text[here:])
-
-
-def _kind(part: TextPart) -> str:
-    """Return what a part is one of several of: rows, items or nothing."""
-    return "|" if part.text.startswith("|") else "-" if _ITEM.match(part.text) else ""
+def _runs(parts: Iterable[TextPart]) -> Sequence[tuple[str, list[TextPart]]]:
+    """Return the rows of each table, the items of each list, without what is in them, and what stands between."""
+    runs = list[tuple[str, list[TextPart]]]()
+    for part in parts:
+        kind = "|" if part.text.startswith("|") else "-" if _ITEM.match(part.text) else ""
+        last, held = runs[-1] if runs else ("", [])
+        if last == "-" and kind != "|" and part.column > held[0].column:
+            continue
+        if not runs or kind != last:
+            runs.append((kind, held := []))
+        held.append(part)
+    return runs
 
 
 def _without_code(text: str) -> str:

@@ -26,6 +26,7 @@ _END = re.compile(_ENDING, re.VERBOSE)
 _END_BESIDE_FORMULAS = re.compile(rf"{_ENDING} | (?<=\$\$)\s*\n", re.VERBOSE)
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"\n")
+_ROW = re.compile(r"^[ \t]*\|.*", re.MULTILINE)
 _FOREIGN = re.compile(r"[ß-öø-ɏ]")  # Latin, in small letters, beyond those of English
 _STOP_WORDS = """a about above after again all also am an and any are as at be because been before being below between
 both but by can could did do does doing don down during each few for from further get give had has have having he her
@@ -123,6 +124,17 @@ def _ends(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iter
 def sentences(text: str) -> list[str]:
     """Cut running text into sentences."""
     return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a text, its items and whole rows, each with its place in its line."""
+    here = 0
+    for start, end in [*(row.span() for row in _ROW.finditer(text)), (len(text), len(text))]:
+        for first, last in sentence_spans(text[here:start]):
+            yield here + first - text.rfind("\n", 0, here + first) - 1, text[here + first : here + last]
+        if start < end:
+            yield 0, text[start:end].strip()
+        here = end
 
 
 def excerpt(text: str, query: str, *, limit: int) -> str:

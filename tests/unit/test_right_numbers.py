@@ -252,6 +252,8 @@ WRONG = [
     (KERNEL, "The nodes need ROS 3 Humble on Ubuntu 22.04"),
     (KERNEL, "Port 7410 is used for discovery"),
     (BRIDGE, "In 1951 two arches were destroyed"),
+    (PLANS, "The team plan allows 5k requests a day"),
+    (COURSE, "The midterm exam counts for 1/8 of the grade"),
 ]  # fmt: skip
 
 
@@ -269,6 +271,13 @@ ACCU = (
     "Die Batterie hält bei normaler Nutzung etwa acht Stunden und lädt in 90 Minuten. Der Akku wiegt zwölf Kilogramm."
 )
 DOORS = "The workshop of Ada Lovelace is held from 14:00 to 16:00 in a hall of 0.55 km. Entry is from 9 to 11 am."
+MISTAKES = """## Common mistakes
+
+- **Wrong frame.** The axis is in another one.
+- **Wrong point.** These are two of them:
+  - the base
+  - the tool
+- **Wrong sign.** It is off by one."""
 
 
 @pytest.mark.parametrize(
@@ -289,6 +298,26 @@ DOORS = "The workshop of Ada Lovelace is held from 14:00 to 16:00 in a hall of 0
         (ACCU, "Der Akku wiegt 12 kg und ist nach 1,5 Stunden voll"),
         ("It starts half an hour after noon.", "It starts 30 minutes after noon"),
         ("The walk takes an hour in the rain.", "In the rain, the walk takes 60 minutes"),
+        ("The walk takes a week in the rain.", "In the rain, the walk takes 7 days"),
+        (PLANS, "The free plan allows 1k requests a day, and the team plan 50k"),
+        ("Up to 1.5k people may visit it.", "It may be visited by 1,500 people"),
+        ("Up to two and a half thousand people may visit it.", "It may be visited by 2,500 people"),
+        ("Up to one hundred and fifty-one people may visit it.", "It may be visited by 151 people"),
+        ("Two dozen people may visit it.", "It may be visited by 24 people"),
+        (TEAM, "In 2022, revenue was 198,600,000 euros"),
+        (COURSE, "The midterm exam counts for 1/4 of the grade, and the final project for 0.4"),
+        ("Three quarters of the people liked it.", "It was liked by 75 % of the people"),
+        ("A tenth of the people liked it.", "It was liked by 1 out of 10 people"),
+        ("The offset of the arm is ½ m.", "The arm has an offset of 0.5 m"),
+        ("The tolerance of the solver is 1e-4.", "The solver has a tolerance of 0.0001"),
+        ("The tolerance of the solver is 0.0001.", "The solver has a tolerance of $10^{-4}$"),
+        ("The tolerance of the solver is 0.0001.", "The solver has a tolerance of 1 × 10⁻⁴"),
+        (DOSAGE, "One tablet has 0.4 g of the substance, and is stored below 25 degrees Celsius"),
+        (LIBRARY, "On Saturday it opens at 10 o'clock"),
+        ("Es öffnet am Dienstag um 14 Uhr.", "Il ouvre le mardi à 14h00"),
+        ("It starts on December 31, 2003.", "It will start on Dec 31st, 2003"),
+        ("The second module is about sensors, and module 3 is about motors.", "Module 2 is about sensors"),
+        (MISTAKES, "It lists 3 common mistakes"),
     ],
 )
 def test_a_number_may_have_another_form(passage: str, said: str) -> None:
