@@ -82,7 +82,7 @@ class Statement:
     @cached_property
     def is_wordless(self) -> bool:
         """Whether it has no running text, so that nobody can say whether it is English."""
-        return not self._read[1] and not self._running
+        return not self._read[1] and not self._running and self.leaning >= 0
 
     @cached_property
     def parts(self) -> Sequence[TextPart]:
@@ -195,6 +195,7 @@ class Evidence:
     _is_english: bool = False  # whether one of them is
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _supports: dict[tuple[str, int], Support] = field(default_factory=dict[tuple[str, int], Support])
+    placed: set[str] = field(default_factory=set[str])  # sentences whose passage is in another language
     _leaning: int = 0  # of the answer, as far as it was read, to English
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
@@ -260,6 +261,7 @@ class Evidence:
             return number
         named = self.support(claim, number)
         if named.is_exact and named.share >= CLOSE:  # as no other can have so much more
+            self.placed.update(() if named.is_compared else (claim.text,))
             return number
         other, best = self.best(claim, among)
         if named.is_exact and named.share >= max(KEPT, CLOSE * best.share):
@@ -273,6 +275,8 @@ class Evidence:
         """
         if claim.text in self.judged:
             return float(self.judged[claim.text] and self._support(claim, (*self._all, self.claim(self.said))).is_exact)
+        if claim.text in self.placed:
+            return 1.0
         found = self._support(claim, self._all)
         if not (found.is_exact and found.share >= enough):
             found = self._support(claim, (*self._all, self.claim(self.said)))
@@ -286,12 +290,7 @@ class Evidence:
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
         if not is_compared:
             return Support(1.0, is_exact, is_compared=False)
-        missing = claim.words
-        for each in known:
-            missing -= each.words
-            if not missing:
-                break
-        found = claim.words - missing
+        found = claim.words - claim.words.difference(*(each.words for each in known))
         for name in claim.names - found:  # which may be cut, as "Dec" is for December
             is_exact = is_exact and any(name[2:] and word.startswith(name) for each in known for word in each.words)
         return Support(_letters(found) / (_letters(claim.words) or 1), is_exact)

@@ -301,6 +301,7 @@ def _holder(claim: Statement, sources: Sources) -> int:
         not each.is_counted and (each.unit or each.value not in COUNTED) for each in claim.said
     )
     held = [number for number in known if is_telling and evidence.support(claim, number).is_exact]
+    evidence.placed.update([claim.text] if len(held) == 1 else ())
     return held[0] if len(held) == 1 else 0
 
 

@@ -115,6 +115,18 @@ async def test_an_answer_without_marks_gets_them_from_its_numbers(said: str, pas
     assert [each.url for each in answer.citations] == ["https://docs.example/1"]
 
 
+@pytest.mark.parametrize("said", ["Never let it touch water [1].", "It weighs 12 kilos.", "Its battery lives 8 hours."])
+async def test_an_answer_from_the_passage_in_another_language_stays(said: str) -> None:
+    """Though the passage beside it can be compared, and has none of its words."""
+    shelf = Shelf(
+        hit(text=CHARGED["German"], url="https://docs.example/0"),
+        hit(text=OTHERS["English"], url="https://docs.example/1"),
+    )
+    answer = await Agent(ScriptedChatModel(turn(said)), shelf, clock=Clock()).answer(question())
+
+    assert (answer.status, answer.text) == (Status.ANSWERED, said if "[1]" in said else f"{said} [1]")
+
+
 @pytest.mark.parametrize(
     "said",
     [
