@@ -136,7 +136,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class BudgetAlert:
-    """A community has used so many percent of a budget, which is said once for each period, that ends *until* then.
+    """A community has used so many percent of a budget, said once for each limit in a period that ends *until* then.
 
     Or *in vain*: its limit of questions is reached, so many times over, by runs that led to none.
     """
@@ -163,9 +163,9 @@ class Reached:
 
     @property
     def name(self) -> str:
-        """What is told once, until it lifts."""
+        """What is told once, until it lifts: a limit that was changed since is another."""
         kind = " held" if self.is_passing else " fruitless" if self.is_fruitless else ""
-        return f"{self.budget.name}{kind}"
+        return f"{self.budget}{kind}"
 
 
 @dataclass(frozen=True, slots=True)

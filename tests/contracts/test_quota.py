@@ -348,6 +348,19 @@ async def test_moderators_hear_once_that_a_budget_is_nearly_used_up_and_once_tha
     assert refused == [Reached(ALL_DAY, MIDNIGHT)] * 2
 
 
+async def test_moderators_hear_of_a_limit_that_they_have_raised(gate: Gate) -> None:
+    """Once each, as of the one before; of one that was lowered since they have heard already."""
+    limits = [ALL_DAY.model_copy(update={"most": most}) for most in (1, 4, 1, 4)]
+    heard = list[BudgetAlert]()
+    for number, limit in enumerate([limits[0], *[limits[1]] * 3]):
+        heard += await gate.quota.settle(await gate.begins(by(str(number), 1), limit), ONE)
+    for number, limit in enumerate(limits):
+        reached = await gate.quota.reserve(gate.run(by("eve", number), limit))
+        heard += reached.alerts if reached else ()
+
+    assert heard == [BudgetAlert(limit, 100, MIDNIGHT) for limit in limits[:2]]
+
+
 async def test_a_budget_counts_as_used_up_once_something_is_refused(gate: Gate) -> None:
     """Also where it was lowered to less than what is used."""
     await gate.asks(by("ada", 1), ALL_DAY)
@@ -375,6 +388,8 @@ async def test_whoever_is_at_a_limit_hears_it_once_and_then_by_a_few_marks(gate:
     assert later == [*[Telling.MARK] * 5, *[Telling.NOTHING] * 2]
     assert await told(12) is Telling.NOTHING
     assert await told(1, "bob") is Telling.WORDS
+    raised = Reached(EACH_DAY.model_copy(update={"most": 4}), MIDNIGHT)
+    assert await gate.quota.turn_away(by("ada", 13), raised, gate.at) is Telling.WORDS
     await gate.after(12 * 3_600)
     assert await gate.quota.turn_away(by("ada", 13), Reached(EACH_DAY, MIDNIGHT), gate.at) is Telling.WORDS
 

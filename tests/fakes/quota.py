@@ -74,7 +74,7 @@ class MemoryQuota:
         self._windows: dict[str, dict[str, datetime]] = defaultdict(dict)
         self._counted: dict[str, Counted] = defaultdict(Counted)
         self._holds: dict[str, Held] = defaultdict(Held)
-        self._told: dict[str, int] = defaultdict(int)
+        self._told: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
         self._away: dict[str, Away] = {}
 
     async def reserve(self, reservation: Reservation) -> Reached | None:
@@ -216,9 +216,10 @@ class MemoryQuota:
         name = f"{reservation.home} {budget.name} {budget.period.around(reservation.at)[0]} {in_vain > 0}"
         percent = next((each for each in (100, 80) if share >= each), 0)
         news = in_vain or percent
-        if news <= self._told[name] or not budget.most:
+        before, limit = self._told[name]
+        if not budget.most or not news or (news <= before and budget.most <= limit):
             return []
-        self._told[name] = news
+        self._told[name] = news, budget.most
         return [BudgetAlert(budget, percent, budget.period.around(reservation.at)[1], in_vain)]
 
     def _windows_of(self, reservation: Reservation) -> Sequence[tuple[dict[str, datetime], Budget]]:

@@ -12,7 +12,7 @@ local RUNS = 7 -- that have cost something and led to no question: a run is one 
 local SEARCHES = 8 -- that somebody bills: the fourth number of what was spent, of which nothing is set aside
 local MEASURES = 3
 local TOLD = 'told' -- the field of a period with what moderators have heard: the percents of each measure, and
-local VAIN = 4 -- for how much patience there were too many runs that led to no question
+local VAIN = 4 -- for how much patience there were too many runs that led to no question; then, of which limits
 
 local function numbers_of(text, count)
   local found = {}
@@ -27,21 +27,21 @@ local function text_of(numbers)
   return table.concat(words, ' ')
 end
 
--- Notes which shares of its limits a community has used for the first time, and returns them.
+-- Notes which shares of its limits a community has used for the first time, or of a limit that was raised since, and
+-- returns them.
 local function crossed(period, numbers, limits, told, at_least)
   local news = {}
-  for i = 1, MEASURES do
-    local share = limits[i] > 0 and math.max(at_least[i] or 0, 100 * numbers[i] / limits[i]) or 0
-    local percent = share >= 100 and 100 or share >= 80 and 80 or 0
-    if percent > told[i] then
-      told[i] = percent
-      table.insert(news, {period, i, percent})
+  local function tell(i, share, limit)
+    if share > 0 and (share > told[i] or limit > told[i + VAIN]) then
+      told[i], told[i + VAIN] = share, limit
+      table.insert(news, {period, i, share})
     end
   end
-  if (at_least[VAIN] or 0) > told[VAIN] then
-    told[VAIN] = at_least[VAIN]
-    table.insert(news, {period, VAIN, told[VAIN]})
+  for i = 1, MEASURES do
+    local share = limits[i] > 0 and math.max(at_least[i] or 0, 100 * numbers[i] / limits[i]) or 0
+    tell(i, share >= 100 and 100 or share >= 80 and 80 or 0, limits[i])
   end
+  tell(VAIN, at_least[VAIN] or 0, limits[1])
   return news
 end
 
@@ -64,7 +64,7 @@ local function add(hold, spent, held, runs, limits)
       table.insert(changed, holder)
       table.insert(changed, text_of(numbers))
       if i == 1 and limits[name] then
-        local told = numbers_of(found[1], VAIN)
+        local told = numbers_of(found[1], 2 * VAIN)
         for _, each in ipairs(crossed(name, numbers, limits[name], told, {})) do table.insert(news, each) end
         table.insert(changed, TOLD)
         table.insert(changed, text_of(told))
@@ -184,7 +184,7 @@ function script.reserve(asked, run, most, windows, periods, patience, life, kept
       table.insert(changed, text_of(numbers))
     end
     if is_meant and next(is_full) and values[2] then
-      local told = numbers_of(values[1], VAIN)
+      local told = numbers_of(values[1], 2 * VAIN)
       for _, each in ipairs(crossed(called, {0, 0, 0}, holders[1][2], told, is_full)) do table.insert(news, each) end
       redis.call('HSET', key, TOLD, text_of(told))
     end
