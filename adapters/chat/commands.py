@@ -81,7 +81,8 @@ async def searchable(services: ChatServices, asker: Asker) -> tuple[Scope, str]:
     if not known.admits(asker.home):
         return Scope(sources=(), open_at=services.now()), messages.NOT_ALLOWED
     visible = await services.admission.visibility.of(asker, known)
-    refusal = messages.MEMBERS_ONLY if visible.has_strangers else messages.NO_MEMBER
+    strangers = messages.MEMBERS_ONLY if asker.is_alone else messages.STRANGERS_READ
+    refusal = strangers if visible.has_strangers else messages.NO_MEMBER
     return Scope(sources=visible.sources, open_at=services.now()), refusal if visible.is_closed else ""
 
 

@@ -199,6 +199,7 @@ class SlackCommands:
             at=inbound.at or self.slack.chat.now(),
             channel=inbound.message.thread.channel,
             thread_ts="" if inbound.setting is Setting.CHANNEL else inbound.message.thread.thread,
+            is_private=False,  # all read it where Slack shows nothing to one person
         )
         self.background.begin(partial(_answer_word, context, wanted, inbound))
         return True

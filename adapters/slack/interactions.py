@@ -68,8 +68,8 @@ class InteractionContext:
     """A command, a shortcut, a button or a form: who used it where, and the way back to that person.
 
     `thread_ts` is the thread that the pressed or chosen message is in, or would open, and empty where there is none;
-    `is_inside` says that the message is in it and not in the channel. `url_since` says since when there is a
-    `response_url`, if that is older.
+    `is_inside` says that the message is in it and not in the channel. Only that person reads what they are told, unless
+    it is not `is_private`. `url_since` says since when there is a `response_url`, if that is older.
     """
 
     slack: SlackServices
@@ -79,6 +79,7 @@ class InteractionContext:
     channel: str = ""
     thread_ts: str = ""
     is_inside: bool = False
+    is_private: bool = True
     trigger: str = ""
     response_url: str = field(default="", repr=False)
     url_since: datetime | None = None
@@ -93,7 +94,7 @@ class InteractionContext:
             thread=self.in_thread(self.thread_ts) if self.thread_ts and self.channel else None,
             is_direct=self.channel.startswith(DIRECT_MESSAGE),
             actor=self.actor,
-            asker=Asker(home=self.home, person_id=self.person.id, channel=self.channel, is_alone=True),
+            asker=Asker(home=self.home, person_id=self.person.id, channel=self.channel, is_alone=self.is_private),
             drawing=DRAWING,
             forms=SLACK_FORMS,
             dialect=SLACK,

@@ -190,7 +190,7 @@ async def test_nobody_is_answered_before_it_is_known_who_reads_along(region: Reg
 @pytest.mark.promise("guests-apart")
 @pytest.mark.parametrize("region", [SlackStrangers, SlackStrangersOverHttp], indirect=True)  # only Slack has guests
 async def test_where_a_guest_was_let_in_members_are_answered_once_a_moderator_opens_the_channel(region: Region) -> None:
-    """Until then they hear alone why they are not, and by themselves they are answered as before."""
+    """Until then they hear alone why they are not, or see no documents; by themselves they are answered as before."""
     town, slack = region.town, region.strangers
     assert isinstance(slack, SlackStrangers)
     shelve(town, opens=False)
@@ -200,6 +200,7 @@ async def test_where_a_guest_was_let_in_members_are_answered_once_a_moderator_op
         await slack.server.join(guest, slack.channel).acknowledged()
         asked = town.community.ask("What is an arm?")
         await town.hears(asked, messages.STRANGERS_READ)
+        await town.hears(town.community.ask("documents", by="Bob"), messages.STRANGERS_READ)
         alone = await town.community.command("ask", question="What is a leg?", private=True)
         await town.community.command("guests", moderates=True, on=True, channel="here")
         await town.sees(town.community.ask("And a hand?"), ANSWER)
