@@ -118,6 +118,7 @@ def cite(hit: Hit, number: int) -> Citation:
         url=visible_url(passage.source_url),
         relevance_score=round(hit.score, 4),
         changed_on=passage.changed_on,
+        source=passage.source,
     )
 
 

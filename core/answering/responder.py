@@ -240,14 +240,16 @@ class Responder:
     async def _counted(
         self, claim: Claim, surface: Surface, conversation: Conversation | None, admitted: Admitted | None
     ) -> Answer:
-        """Answer, and settle what that has cost, however it ends.
+        """Answer from what may be read now, and settle what that has cost, however it ends.
 
         It counts as a question once there is an answer, or there would have been one, had nobody changed or deleted
         the question meanwhile; what goes wrong on our side is none.
         """
         spent, outcome = list[Cost](), list[Answer]()
-        reservation = admitted.reservation if admitted else None
-        scope = claim.question.scope.within(admitted.sources) if admitted else None
+        reservation, scope = None, None
+        if admitted:
+            reservation, scope = admitted.reservation, claim.question.scope.within(admitted.sources)
+            conversation = conversation and conversation.within(admitted.sources)
         run = self._run(claim, conversation, scope, spent, outcome)
         try:
             answer = Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
@@ -272,10 +274,8 @@ class Responder:
         """Return whether the bot is asked; what is doubtful, and of which nothing stands, is left alone otherwise."""
         if not claim.question.is_doubtful or not claim.is_quiet or claim.delivery.answer is not None:
             return True
-        attention, scope = self.attention, scope or claim.question.scope
-        return attention is not None and await attention.is_asked(
-            claim.question, conversation, scope, spent.append, claim.waiting
-        )
+        given = claim.question, conversation, scope or claim.question.scope, spent.append, claim.waiting
+        return self.attention is not None and await self.attention.is_asked(*given)
 
     async def _settle(
         self, claim: Claim, reservation: Reservation | None, spent: list[Cost], *, counts: bool, is_heard: bool = True

@@ -121,7 +121,7 @@ class Handover:
 
 
 class Citation(Value):
-    """A footnote: where a statement of the answer comes from."""
+    """A footnote: where a statement of the answer comes from; the `source` is one of the index, if it is in there."""
 
     number: int
     chapter: str
@@ -130,6 +130,7 @@ class Citation(Value):
     url: str
     relevance_score: float
     changed_on: str = ""
+    source: str = ""
 
     @property
     def age(self) -> str:

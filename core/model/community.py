@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -39,6 +39,11 @@ class Conversation(Value):
 
     thread: ThreadRef
     turns: tuple[Turn, ...] = ()
+
+    def within(self, sources: Collection[str]) -> Conversation:
+        """Return it without the turns whose answers cite what is not among these sources, as one that was closed."""
+        turns = [each for each in self.turns if all(one.source in {"", *sources} for one in each.citations)]
+        return self.model_copy(update={"turns": tuple(turns)})
 
 
 class Attendance(Value):

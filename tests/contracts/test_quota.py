@@ -348,26 +348,15 @@ async def test_moderators_hear_once_that_a_budget_is_nearly_used_up_and_once_tha
     assert refused == [Reached(ALL_DAY, MIDNIGHT)] * 2
 
 
-async def test_moderators_hear_of_a_limit_that_they_have_raised(gate: Gate) -> None:
-    """Once each, as of the one before; of one that was lowered since they have heard already."""
-    limits = [ALL_DAY.model_copy(update={"most": most}) for most in (1, 4, 1, 4)]
-    heard = list[BudgetAlert]()
-    for number, limit in enumerate([limits[0], *[limits[1]] * 3]):
-        heard += await gate.quota.settle(await gate.begins(by(str(number), 1), limit), ONE)
-    for number, limit in enumerate(limits):
-        reached = await gate.quota.reserve(gate.run(by("eve", number), limit))
-        heard += reached.alerts if reached else ()
-
-    assert heard == [BudgetAlert(limit, 100, MIDNIGHT) for limit in limits[:2]]
-
-
 async def test_a_budget_counts_as_used_up_once_something_is_refused(gate: Gate) -> None:
-    """Also where it was lowered to less than what is used."""
+    """Also where it was lowered to less than what is used; one that was raised since is another."""
     await gate.asks(by("ada", 1), ALL_DAY)
-    lower = ALL_DAY.model_copy(update={"most": 1})
+    lower, higher = (ALL_DAY.model_copy(update={"most": most}) for most in (1, 2))
 
     refused = [await gate.quota.reserve(gate.run(by("eve", number), lower)) for number in range(2)]
+    heard = await gate.quota.settle(await gate.begins(by("ada", 2), higher), ONE)
 
+    assert heard == [BudgetAlert(higher, 100, MIDNIGHT)]
     assert refused == [Reached(lower, MIDNIGHT, (BudgetAlert(lower, 100, MIDNIGHT),)), Reached(lower, MIDNIGHT)]
 
 

@@ -70,20 +70,25 @@ def was_told(town: Town, words: str) -> bool:
 
 @pytest.mark.promise("documents-apart")
 async def test_members_are_answered_from_their_own_documents(region: Region) -> None:
-    """Also after an edit, of which what is shared by then counts; what is nobody's is never searched."""
+    """Also after an edit or in a follow-up, where what is shared by then counts; what is nobody's is never searched."""
     town, allowed = region.town, region.strangers.allowed()
     shelve(town, opens=True)
     async with town.bot(FOOTNOTE_COMMUNITIES=allowed):
-        asked = town.community.ask()
-        await town.sees(asked, ANSWER)
-        await town.remembers(asked)
+        asked, other = town.community.ask(), town.community.ask(by="Bob")
+        for each in (asked, other):
+            await town.sees(each, ANSWER)
+            await town.remembers(each)
         first, town.shelf.asked[:] = read(town), []
         town.shelf.records["docs"] = SourceRecord(name="docs", audience=Audience())
+        assert not was_told(town, "a secret")
+        town.chat.received.clear()
         town.community.edit(asked, "What is an arm?")
         await town.sees(asked, OPEN)
+        town.community.follow_up(other, "And what else may be known?", by="Bob")
+        await town.sees(other, OPEN)
 
     assert (first, read(town)) == ({("docs", "open")}, {("open",)})
-    assert not was_told(town, "a secret")
+    assert not was_told(town, ANSWER)
 
 
 @pytest.mark.promise("strangers-apart")

@@ -48,6 +48,7 @@ NEAREST = Citation(
     title="Robots",
     url="https://docs.example/robots#what",
     relevance_score=0.3,
+    source="docs",
 )
 
 

@@ -39,6 +39,7 @@ ROBOTS = Citation(
     title="Robots",
     url="https://docs.example/robots#what",
     relevance_score=0.9,
+    source="docs",
 )
 
 

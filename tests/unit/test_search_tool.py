@@ -266,5 +266,6 @@ async def test_the_footnote_carries_the_best_score_of_its_section() -> None:
             title="Robots",
             url="https://docs.example/robots#what",
             relevance_score=0.9123,
+            source="docs",
         ),
     )
