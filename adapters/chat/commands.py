@@ -145,14 +145,23 @@ async def vote(
     return messages.THANKS
 
 
-async def stop(context: CommandContext, message: MessageRef | None) -> str | None:
-    """End an answer that is being written; return why that was not done, if it was not."""
+async def stop(context: CommandContext, message: MessageRef | None, asker: str) -> str | None:
+    """End an answer that is being written for an *asker*; return why that was not done, if it was not."""
+    if not await _is_theirs(context, asker):
+        return messages.NOT_YOURS
     is_new = message and await context.services.inbox.put(Stopped(message=message, by=context.person))
     return None if is_new else messages.OVER
 
 
-async def retry(context: CommandContext, message: MessageRef | None) -> str | None:
-    """Have a question tried again; return why that was not done, if it was not."""
+async def _is_theirs(context: CommandContext, asker: str) -> bool:
+    """Return whether whoever presses a button asked, may remove messages, or moderates."""
+    return context.person.id == asker or context.may_manage or (await context.actor()).may_moderate
+
+
+async def retry(context: CommandContext, message: MessageRef | None, asker: str) -> str | None:
+    """Have a question of an *asker* tried again, whom it costs; return why that was not done, if it was not."""
+    if not await _is_theirs(context, asker):
+        return messages.NOT_YOURS_TO_RETRY
     is_new = message and await context.services.inbox.put(AskedAgain(message=message, by=context.person))
     return None if is_new else messages.NOT_RETRIED
 

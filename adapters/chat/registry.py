@@ -59,6 +59,7 @@ class CommandContext:
 
     `homes` are the server or workspace, then other places where something of the person is kept, each once. `thread` is
     the conversation that goes on there; None in a channel, which holds many. It `is_direct` where only one person is.
+    They `may_manage` others' messages where the platform says so.
     `actor` returns who uses it, with the right to moderate, and raises `PostingFailed` where the platform does not say.
     `lacking` are the permissions that the bot lacks there, in the platform's words; None where there are none to lack.
     `asker` is who reads what they are told. `drawing`, `forms` and `dialect` are how the platform writes things.
@@ -74,6 +75,7 @@ class CommandContext:
     forms: Forms
     dialect: ChatDialect
     is_direct: bool = False
+    may_manage: bool = False
     lacking: Sequence[str] | None = None
 
 

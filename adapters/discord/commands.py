@@ -16,7 +16,7 @@ from discord import AutoShardedClient, ForumChannel, InteractionType, Thread
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop, settle
 from adapters.chat.commands import command_named, retry, stop, vote
 from adapters.chat.files import read_files, selected
-from adapters.chat.registry import Command, CommandContext, Values, carried_out
+from adapters.chat.registry import Command, Values, carried_out
 from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import ChannelInfo, files_in, forwards, words
 from adapters.discord.files import LONGEST_SELECTED, fetch
@@ -197,13 +197,10 @@ async def _press(services: DiscordServices, interaction: DiscordInteraction, dat
         await vote(context, answer)
 
     match found["what"]:
-        case "stop":
+        case "stop" | "retry" as what:
             *place, asker = about.split(":")
-            stopping = partial(_stop, context, interaction, message_of(interaction, *place), asker)
-            await _quietly(interaction, interaction.response.defer(), stopping)
-        case "retry":
-            asking_again = partial(retry, context, message_of(interaction, *about.split(":")))
-            await _quietly(interaction, interaction.response.defer(), asking_again)
+            act = partial(stop if what == "stop" else retry, context, message_of(interaction, *place), asker)
+            await _quietly(interaction, interaction.response.defer(), act)
         case "up":
             await privately(interaction, partial(vote, context, answer, is_helpful=True))
             await _tag(interaction, on=True)
@@ -219,16 +216,6 @@ async def _tag(interaction: DiscordInteraction, *, on: bool) -> None:
         with suppress(PostingFailed):
             me = str(interaction.user.id)
             await tag_answered(interaction.client, str(post.parent_id), str(post.id), by=me, on=on)
-
-
-async def _stop(
-    context: CommandContext, interaction: DiscordInteraction, message: MessageRef, asker: str
-) -> str | None:
-    """End an answer for whoever asked, can remove messages, or moderates."""
-    is_theirs = context.person.id == asker or interaction.permissions.manage_messages
-    if not is_theirs and not (await context.actor()).may_moderate:
-        return messages.NOT_YOURS
-    return await stop(context, message)
 
 
 async def _quietly(

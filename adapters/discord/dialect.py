@@ -137,11 +137,10 @@ def controls_view(controls: Controls, question: Question | None) -> View | None:
         return None
     view, grey = View(timeout=None), ButtonStyle.secondary
     match controls:
-        case Controls.STOP:
+        case Controls.STOP | Controls.RETRY:
             about = f"{_place(question.message)}:{question.author.id}"
-            view.add_item(Button(style=grey, label="Stop", custom_id=f"{MARK}:stop:{about}"))
-        case Controls.RETRY:
-            view.add_item(Button(style=grey, label="Retry", custom_id=f"{MARK}:retry:{_place(question.message)}"))
+            label = controls.value.capitalize()
+            view.add_item(Button(style=grey, label=label, custom_id=f"{MARK}:{controls}:{about}"))
         case Controls.VOTE:
             name = f"{_place(question.message)}:{answer_id(question)}"
             view.add_item(Button(style=grey, emoji="👍", label="Helpful", custom_id=f"{MARK}:up:{name}"))

@@ -89,6 +89,7 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         is_direct=interaction.guild_id is None and not is_outside(interaction),
         actor=actor,
         asker=Asker(home=home, person_id=str(interaction.user.id), channel=place.channel, is_alone=True),
+        may_manage=interaction.permissions.manage_messages,
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,

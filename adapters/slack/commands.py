@@ -247,12 +247,10 @@ async def _pressed(context: InteractionContext, action_id: str, value: str) -> s
             return await vote(context.command, rest, is_helpful=True)
         case (dialect.VOTE, dialect.DOWN) if rest:
             return await _complained(context, rest)
-        case (dialect.RETRY, _):
-            return await retry(context.command, _message(context, value))
+        case (dialect.RETRY, asker):
+            return await retry(context.command, _message(context, rest), asker)
         case (dialect.STOP, asker):
-            if context.person.id != asker and not (await context.actor()).may_moderate:
-                return messages.NOT_YOURS
-            return await stop(context.command, _message(context, rest))
+            return await stop(context.command, _message(context, rest), asker)
         case _:
             return messages.OLD_BUTTON
 

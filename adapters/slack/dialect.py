@@ -202,7 +202,7 @@ def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
         case Controls.STOP:
             below.append(_button("Stop", STOP, f"{question.author.id} {question.message}"))
         case Controls.RETRY:
-            below.append(_button("Retry", RETRY, str(question.message)))
+            below.append(_button("Retry", RETRY, f"{question.author.id} {question.message}"))
         case Controls.VOTE:
             name = answer_id(question)
             feedback = {

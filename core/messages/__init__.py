@@ -86,6 +86,7 @@ from core.messages.commands import (
     NOT_PART_OF_IT,
     NOT_RETRIED,
     NOT_YOURS,
+    NOT_YOURS_TO_RETRY,
     OLD_BUTTON,
     ONLY_IN_CHANNELS,
     OUTDATED,

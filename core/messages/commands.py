@@ -21,6 +21,10 @@ COUNTED_JUST_NOW = "I've just counted what I store about you; ask again in a min
 THANKS = "Thank you, that's noted."
 TELL_MORE = "What's wrong with this answer?"
 NOT_YOURS = "Only the person who asked, or someone who can manage messages, can stop an answer."
+NOT_YOURS_TO_RETRY = (
+    "Only the person who asked, or someone who can manage messages, can have this tried again. "
+    "You can ask the question yourself."
+)
 NEVER_QUIET = "Everything you write here is for me, so I answer all of it."
 OVER = "There is nothing left to stop."
 NOT_RETRIED = "I can't try this one again. Please ask the question again."

@@ -91,31 +91,36 @@ async def test_whoever_asked_can_stop_the_answer(office: Office, place: Place) -
     assert (used.deferred, used.follow_ups) == (True, [])
 
 
-async def test_others_cannot_stop_it_unless_they_manage_messages(office: Office, place: Place) -> None:
-    """They are told so, privately."""
-    message = await posted(office, place, Controls.STOP)
+@pytest.mark.parametrize(
+    ("controls", "signal", "sentence"),
+    [(Controls.STOP, Stopped, messages.NOT_YOURS), (Controls.RETRY, AskedAgain, messages.NOT_YOURS_TO_RETRY)],
+)
+async def test_others_cannot_stop_it_or_have_it_tried_again_unless_they_manage_messages(
+    office: Office, place: Place, controls: Controls, signal: type[Stopped | AskedAgain], sentence: str
+) -> None:
+    """They are told so, privately; what is tried again counts for whoever asked."""
+    message = await posted(office, place, controls)
     bob = office.server.add_member(place.guild, "Bob")
     eve = office.server.add_member(place.guild, "Eve", permissions=Permission.MANAGE_MESSAGES)
     async with office.open():
         told = await office.told(office.server.press(bob, message, message.custom_ids[0]))
         office.server.press(eve, message, message.custom_ids[0])
-        signal = await office.heard()
+        heard = await office.heard()
 
-    assert (told.content, told.seen_by) == (messages.NOT_YOURS, bob.id)
-    assert isinstance(signal, Stopped)
-    assert (signal.by.name, office.inbox.signals) == ("Eve", [])
+    assert (told.content, told.seen_by) == (sentence, bob.id)
+    assert isinstance(heard, signal)
+    assert (heard.by.name, office.inbox.signals) == ("Eve", [])
 
 
 @pytest.mark.promise("buttons-last")
-async def test_a_failed_answer_can_be_tried_again_by_anybody(office: Office, place: Place) -> None:
+async def test_whoever_asked_can_have_a_failed_answer_tried_again(office: Office, place: Place) -> None:
     """The question goes back as it was."""
     message = await posted(office, place, Controls.RETRY)
-    bob = office.server.add_member(place.guild, "Bob")
     async with office.open():
-        office.server.press(bob, message, message.custom_ids[0])
+        office.server.press(place.ada, message, message.custom_ids[0])
         signal = await office.heard()
 
-    assert signal == AskedAgain(message=question_of(place).message, by=Person(id=str(bob.id), name="Bob"))
+    assert signal == AskedAgain(message=question_of(place).message, by=Person(id=str(place.ada.id), name="Ada"))
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ FEEDBACK = {
     [
         (Controls.NONE, []),
         (Controls.STOP, button("Stop", "footnote:stop", f"p1 {ASKED.message}")),
-        (Controls.RETRY, button("Retry", "footnote:retry", str(ASKED.message))),
+        (Controls.RETRY, button("Retry", "footnote:retry", f"p1 {ASKED.message}")),
         (Controls.VOTE, [{"type": "context_actions", "elements": [FEEDBACK]}]),
     ],
 )
@@ -55,7 +55,7 @@ def test_small_print_stands_between_the_text_and_the_buttons() -> None:
     part = Part("Robots act.", Controls.RETRY, "[1] Robots")
     context = {"type": "context", "elements": [{"type": "mrkdwn", "text": "[1] Robots"}]}
 
-    assert blocks_of(part, ASKED) == [TEXT, context, *button("Retry", "footnote:retry", str(ASKED.message))]
+    assert blocks_of(part, ASKED) == [TEXT, context, *button("Retry", "footnote:retry", f"p1 {ASKED.message}")]
     assert blocks_below(part, ASKED) == blocks_of(part, ASKED)[1:]
 
 
