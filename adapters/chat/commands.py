@@ -25,15 +25,19 @@ from core.model import (
     QUESTION_LIMIT,
     Actor,
     AskedAgain,
+    Awaited,
     Outline,
     Scope,
     Stopped,
     Vote,
+    Waiting,
 )
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
     from core.model import Asker, Complaint, MessageRef
+
+NOTHING = Outline(passages=0, pages=0, sources=(), chapters=())
 
 
 async def _help(context: CommandContext, _: Values) -> str:
@@ -46,22 +50,22 @@ async def _privacy(context: CommandContext, _: Values) -> str:
 
 async def _documents(context: CommandContext, values: Values) -> str:
     """Return a page of what somebody can search by now; only as many sources are looked into as that takes."""
-    page, catalogue = int(values.get("page", 1)), context.services.admission.visibility.catalogue
+    page, catalogue, waiting = int(values.get("page", 1)), context.services.admission.visibility.catalogue, Waiting()
     sources: list[tuple[str, Outline, timedelta | None]] = []
     pages: Sequence[Sequence[str]] = ()
     try:
-        scope, refusal = await searchable(context.services, context.asker)
+        scope, whole, refusal = await searchable(context.services, context.asker, waiting)
         if refusal:
             return refusal
-        whole = await catalogue.outline(scope)
-        known = {each.name: each.last.read_at for each in await catalogue.sources() if each.last}
-        for name in whole.sources:
-            read_at = known.get(name)
-            age = context.services.now() - read_at if read_at else None
-            sources.append((name, await catalogue.outline(scope.within([name])), age))
-            pages = messages.document_pages(sources, context.drawing)
-            if len(pages) > page:
-                break
+        async with waiting.search().take(Awaited.SEARCH):
+            known = {each.name: each.last.read_at for each in await catalogue.sources() if each.last}
+            for name in whole.sources:
+                read_at = known.get(name)
+                age = context.services.now() - read_at if read_at else None
+                sources.append((name, await catalogue.outline(scope.within([name])), age))
+                pages = messages.document_pages(sources, context.drawing)
+                if len(pages) > page:
+                    break
     except RetrievalUnavailable:
         return f"{messages.WARNING} {messages.UNAVAILABLE}"
     except PeopleUnavailable as unknown:
@@ -72,18 +76,26 @@ async def _documents(context: CommandContext, values: Values) -> str:
     return "\n".join([messages.outline_lines(whole)[0], *(pages[page - 1] if pages else ()), *more])
 
 
-async def searchable(services: ChatServices, asker: Asker) -> tuple[Scope, str]:
-    """Return what somebody can search by now, and why they are told nothing of it, if they are not.
+async def searchable(
+    services: ChatServices, asker: Asker, waiting: Waiting | None = None
+) -> tuple[Scope, Outline, str]:
+    """Return what somebody can search by now, how much that is, and why they are told nothing of it, if they are not.
 
-    Raises `PeopleUnavailable`, `ShutOut`, `StoreUnavailable` or `RetrievalUnavailable`.
+    It takes of the time for searching of whoever is *waiting*. Raises `PeopleUnavailable`, `ShutOut`,
+    `StoreUnavailable` or `RetrievalUnavailable`.
     """
+    waiting, visibility, scope = waiting or Waiting(), services.admission.visibility, Scope(open_at=services.now())
     known = await services.communities.load()
     if not known.admits(asker.home):
-        return Scope(sources=(), open_at=services.now()), messages.NOT_ALLOWED
-    visible = await services.admission.visibility.of(asker, known)
+        return scope, NOTHING, messages.NOT_ALLOWED
+    visible = await visibility.of(asker, known, waiting)
     strangers = messages.MEMBERS_ONLY if asker.is_alone else messages.STRANGERS_READ
     refusal = strangers if visible.has_strangers else messages.NO_MEMBER
-    return Scope(sources=visible.sources, open_at=services.now()), refusal if visible.is_closed else ""
+    if visible.is_closed:
+        return scope, NOTHING, refusal
+    scope = scope.within(visible.sources)
+    async with waiting.search().take(Awaited.SEARCH):
+        return scope, await visibility.catalogue.outline(scope), ""
 
 
 async def shown_sources(context: CommandContext, _: Values | None = None) -> str:

@@ -76,9 +76,8 @@ async def pin_prompts(context: InteractionContext, channel: str) -> None:
     """
     chat, chapters = context.slack.chat, list[str]()
     with suppress(PostingFailed, StoreUnavailable, RetrievalUnavailable, PeopleUnavailable):
-        scope, refusal = await searchable(chat, context.command.asker)
-        if not refusal:
-            chapters += (await chat.admission.visibility.catalogue.outline(scope)).chapters
+        _, outline, _ = await searchable(chat, context.command.asker)
+        chapters += outline.chapters
         names = [heading(each, LONGEST_CHAPTER) for each in chapters]  # nothing in it can be a mention or a link
         prompts = messages.prompts([each for each in names if each])
         key = f"slack:prompts:{context.home.workspace}:{channel}"
@@ -127,10 +126,10 @@ async def _known(context: InteractionContext) -> list[str]:
     """Return how much there is to search by now for whoever looks, who is told of nothing else."""
     chat = context.slack.chat
     try:
-        scope, refusal = await searchable(chat, context.command.asker)
+        _, outline, refusal = await searchable(chat, context.command.asker)
         if refusal:
             return [refusal]
-        first, *names = messages.outline_lines(await chat.admission.visibility.catalogue.outline(scope))
+        first, *names = messages.outline_lines(outline)
     except RetrievalUnavailable:
         return [f"{messages.WARNING} {messages.UNAVAILABLE}"]
     except PeopleUnavailable as unknown:

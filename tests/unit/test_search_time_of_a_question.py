@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
+from adapters.chat.commands import searchable
 from core.answering.agent import Agent
 from core.answering.attention import Attention
 from core.community.visibility import Visibility
@@ -37,9 +38,12 @@ from tests.builders import question
 from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.communities import MemoryCommunities
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.embedder import HashEmbedder
+from tests.fakes.inbox import MemoryInbox
 from tests.fakes.membership import MemoryMembership
 from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.services import admission, bundle
 from tests.unit.documents.test_retrieval import A, B, ScriptedIndex
 from tests.unit.test_attention import ASKED
 
@@ -232,3 +236,19 @@ def test_what_can_be_asked_is_looked_up_for_ten_seconds() -> None:
     took, answer = answered(Slow(lists=FOR_EVER), text="What can I ask you?")
 
     assert (round(took, 3), answer.text) == (LONGEST_SEARCH, UNAVAILABLE)
+
+
+@pytest.mark.promise("search-ends")
+def test_a_list_of_the_documents_ends_as_a_search_does() -> None:
+    """Wherever it is shown, with the look at who may read what."""
+    home = ASKED.asker.home
+    communities = MemoryCommunities(home)
+    visibility = Visibility(Slow(lists=LONGEST_SEARCH * 0.6), communities, MemoryPolicies(), memberships={})
+    services = bundle(MemoryInbox(), communities=communities, admission=admission(visibility, MemoryDedup()))
+
+    async def look() -> float:
+        with pytest.raises(RetrievalUnavailable):
+            await searchable(services, ASKED.asker)
+        return asyncio.get_running_loop().time()
+
+    assert virtual_time.run(look()) == pytest.approx(LONGEST_SEARCH + FREE)
