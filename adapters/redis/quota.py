@@ -82,11 +82,12 @@ class RedisQuota:
 
     async def turn_away(self, question: Question, reached: Reached, at: datetime) -> Telling:
         """Note that somebody is told, and return how."""
-        left = max((reached.until - at) // MILLISECOND, 1)
+        left, home = max((reached.until - at) // MILLISECOND, 1), question.message.thread.home
+        holder = reached.budget.holder
         told = await self._run(
             "turn_away",
-            QUOTA.format(question.message.thread.home),
-            who=f"{self._person(question.message.thread.home, question.author.id)} {reached.name}",
+            QUOTA.format(home),
+            who=f"{self._person(home, question.author.id)} {self._name(home, question, holder)} {reached.name}",
             asked=_asked(question),
             left=left,
             most=MOST_MARKS,
@@ -114,18 +115,18 @@ class RedisQuota:
         }
 
     async def _reserve(self, reservation: Reservation, *, is_meant: bool) -> Reached | None:
-        budgets, question, at = reservation.budgets, reservation.question, reservation.at
+        budgets, question, at, home = reservation.budgets, reservation.question, reservation.at, reservation.home
         windows = [each for each in budgets if each.period is Period.MINUTE]
         limited = {each.period for each in budgets}
         spans = {each: span for each, span in _spans(at).items() if is_meant or each in limited}
         minute = MINUTE // MILLISECOND
         reached, news = await self._run(
             "reserve",
-            QUOTA.format(reservation.home),
+            QUOTA.format(home),
             asked=_asked(question),
             run=reservation.run,
             most=json.dumps(_numbers(reservation.most)),
-            windows=json.dumps([(self._name(reservation, each.holder), each.most, minute) for each in windows]),
+            windows=json.dumps([(self._name(home, question, each.holder), each.most, minute) for each in windows]),
             periods=json.dumps([self._period(reservation, period, *span) for period, span in spans.items()]),
             patience=reservation.patience,
             life=self._held,
@@ -155,13 +156,13 @@ class RedisQuota:
         """Return who is counted in a period, the community first: others only where there is a budget for them."""
         limited = {each.holder for each in reservation.budgets if each.period is period}
         holders = [Holder.COMMUNITY, *(each for each in (Holder.CHANNEL, Holder.PERSON) if each in limited)]
-        return [(holder, self._name(reservation, holder)) for holder in holders]
+        return [(holder, self._name(reservation.home, reservation.question, holder)) for holder in holders]
 
-    def _name(self, reservation: Reservation, holder: Holder) -> str:
-        thread = reservation.question.message.thread
+    def _name(self, home: WorkspaceRef, question: Question, holder: Holder) -> str:
+        thread = question.message.thread
         match holder:
             case Holder.PERSON:
-                return self._person(reservation.home, reservation.question.author.id)
+                return self._person(home, question.author.id)
             case Holder.THREAD:
                 return f"thread:{thread}"
             case Holder.CHANNEL:

@@ -377,8 +377,11 @@ async def test_whoever_is_at_a_limit_hears_it_once_and_then_by_a_few_marks(gate:
     assert later == [*[Telling.MARK] * 5, *[Telling.NOTHING] * 2]
     assert await told(12) is Telling.NOTHING
     assert await told(1, "bob") is Telling.WORDS
-    raised = Reached(EACH_DAY.model_copy(update={"most": 4}), MIDNIGHT)
+    raised, busy = Reached(EACH_DAY.model_copy(update={"most": 4}), MIDNIGHT), Reached(PER_MINUTE[1], MIDNIGHT)
     assert await gate.quota.turn_away(by("ada", 13), raised, gate.at) is Telling.WORDS
+    threads = [by("ada", number, in_thread=name) for number, name in enumerate("aab")]
+    of_threads = [await gate.quota.turn_away(each, busy, gate.at) for each in threads]
+    assert of_threads == [Telling.WORDS, Telling.MARK, Telling.WORDS]
     await gate.after(12 * 3_600)
     assert await gate.quota.turn_away(by("ada", 13), Reached(EACH_DAY, MIDNIGHT), gate.at) is Telling.WORDS
 

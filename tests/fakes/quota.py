@@ -117,7 +117,9 @@ class MemoryQuota:
         """Say how somebody is told."""
         self._check()
         asked, now = _asked(question), self._now()
-        who = f"{question.message.thread.home} {question.author.id} {reached.name}"
+        place = question.message.thread
+        where = {Holder.THREAD: str(place), Holder.CHANNEL: place.channel}.get(reached.budget.holder, "")
+        who = f"{place.home} {question.author.id} {where} {reached.name}"
         away = self._away.get(who)
         if away is None or away.until <= now:
             away = self._away[who] = Away(asked, now + (reached.until - at))

@@ -4,7 +4,7 @@
 --     spent:<period>    a hash with what was spent in a day or a month, and is set aside, by holder; see `NUMBERS`
 --     hold:<question>   what is set aside for a question, as JSON, and afterwards what it has cost already
 --     held              the questions for which something is set aside, by the time at which that ends by itself
---     away:<person> ... how somebody who was at a limit was told so
+--     away:<person> <holder> <limit>  how somebody was told that a limit is reached
 --
 -- A hold that ended is kept for a while: a question is counted once, and whoever comes late says what it has cost.
 local NUMBERS = 8 -- questions, tokens and millionths of money that were spent, the same of what is set aside, runs, and
