@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 QUOTA = "footnote:quota:{{{}}}:"
 MEASURES = tuple(Measure)  # in the order of the numbers that are stored
 CALENDAR = (Period.DAY, Period.MONTH)
+COUNTED = (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON)  # in each of them, whether or not there is a limit yet
 MINUTE = timedelta(minutes=1)
 HELD = timedelta(minutes=15)  # since a question was begun, or taken over: longer than an answer usually may take
 ENDED = timedelta(minutes=10)  # in which what an answer has cost is settled, once its time is over
@@ -140,8 +141,7 @@ class RedisQuota:
             if kind == b"window":
                 ends.append(Reached(windows[first - 1], at + timedelta(milliseconds=second), alerts))
                 continue
-            period = list(spans)[first - 1]
-            holder = self._holders(reservation, period)[second - 1][0]
+            period, holder = list(spans)[first - 1], COUNTED[second - 1]
             budget, is_passing = _budget(budgets, holder, period, third), kind == b"held"
             until = at + SOON if is_passing else spans[period][1]
             ends.append(Reached(budget, until, alerts, is_passing, is_fruitless=kind == b"fruitless"))
@@ -149,14 +149,8 @@ class RedisQuota:
 
     def _period(self, reservation: Reservation, period: Period, name: str, end: datetime) -> tuple[object, ...]:
         left = (end - reservation.at + KEPT) // MILLISECOND
-        holders = self._holders(reservation, period)
-        return name, left, [(field, _limits(reservation.budgets, holder, period)) for holder, field in holders]
-
-    def _holders(self, reservation: Reservation, period: Period) -> list[tuple[Holder, str]]:
-        """Return who is counted in a period, the community first: others only where there is a budget for them."""
-        limited = {each.holder for each in reservation.budgets if each.period is period}
-        holders = [Holder.COMMUNITY, *(each for each in (Holder.CHANNEL, Holder.PERSON) if each in limited)]
-        return [(holder, self._name(reservation.home, reservation.question, holder)) for holder in holders]
+        names = {each: self._name(reservation.home, reservation.question, each) for each in COUNTED}
+        return name, left, [(field, _limits(reservation.budgets, each, period)) for each, field in names.items()]
 
     def _name(self, home: WorkspaceRef, question: Question, holder: Holder) -> str:
         thread = question.message.thread

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import count, product
 
 import pytest
 from redis.asyncio import Redis
@@ -316,23 +316,18 @@ async def test_money_is_counted_to_the_millionth(gate: Gate) -> None:
     assert (await gate.used())[0].money == pytest.approx(0.003)
 
 
-async def test_channels_and_people_are_counted_where_they_have_budgets(gate: Gate) -> None:
-    """And nowhere else."""
-    channel = Budget(holder=Holder.CHANNEL, most=2)
-    found = [await gate.asks(by(f"p{number}", 1), channel) for number in range(3)]
-    await gate.asks(by("ada", 1), EACH_DAY)
+async def test_channels_and_people_are_counted_before_they_have_budgets(gate: Gate) -> None:
+    """One that is set later holds for the whole day or month."""
+    channel, month = Budget(holder=Holder.CHANNEL, most=3), EACH_DAY.model_copy(update={"period": Period.MONTH})
+    for number in range(3):
+        await gate.asks(by("ada", number))
+    found = [await gate.asks(by("ada", 3), each) for each in (channel, EACH_DAY, month)]
 
     spent = await gate.quota.spent(HOME, gate.at, person_id="ada", channel="c")
 
-    assert found == [None, None, Reached(channel, MIDNIGHT)]
-    assert spent == {
-        (Holder.COMMUNITY, Period.DAY): Cost(questions=3),
-        (Holder.COMMUNITY, Period.MONTH): Cost(questions=3),
-        (Holder.CHANNEL, Period.DAY): Cost(questions=2),
-        (Holder.CHANNEL, Period.MONTH): Cost(),
-        (Holder.PERSON, Period.DAY): ONE,
-        (Holder.PERSON, Period.MONTH): Cost(),
-    }
+    assert [reached and reached.budget for reached in found] == [channel, EACH_DAY, month]
+    holders = (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON)
+    assert spent == dict.fromkeys(product(holders, (Period.DAY, Period.MONTH)), Cost(questions=3))
 
 
 async def test_moderators_hear_once_that_a_budget_is_nearly_used_up_and_once_that_it_is(gate: Gate) -> None:
@@ -397,4 +392,4 @@ async def test_nobody_is_named_and_all_of_a_community_is_on_one_node(gate: Gate)
     assert len(keys) == 6
     assert all(key.startswith(b"footnote:quota:{test:w}:") for key in keys)
     holders = [name for key in keys if b":spent:" in key for name in await gate.clock.hkeys(key)]
-    assert set(holders) == {b"community", b"person:ecalevol-ada:w:tset", b"told"}
+    assert set(holders) == {b"community", b"channel:c", b"person:ecalevol-ada:w:tset", b"told"}

@@ -234,8 +234,7 @@ class MemoryQuota:
         ]
 
     def _counters(self, reservation: Reservation, period: Period) -> Sequence[Counted]:
-        limited = {each.holder for each in reservation.budgets if each.period is period}
-        holders = [Holder.COMMUNITY, *(each for each in (Holder.CHANNEL, Holder.PERSON) if each in limited)]
+        holders = (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON)
         return [self._counter(reservation, holder, period) for holder in holders]
 
     def _counter(self, reservation: Reservation, holder: Holder, period: Period) -> Counted:
