@@ -19,6 +19,7 @@ from core.model import Asker, Readership, WorkspaceRef
 
 MOST_KEPT = 10_000
 KEPT, STRANGERS_KEPT = 300.0, 60.0  # seconds: who has just joined does not want to wait
+LONGEST_LOOK = 5.0  # seconds, which leaves as many for searching
 
 
 class DiscordMembers:
@@ -37,8 +38,8 @@ class DiscordMembers:
     async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return the server where somebody asks in one, and else those *among* the given ones that the asker is in.
 
-        What is asked outside of the bot's servers is answered to the asker alone. Raises `PeopleUnavailable` where
-        Discord does not say of all of them, or `ShutOut`.
+        What is asked outside of the bot's servers is answered to the asker alone, who counts as no member where Discord
+        does not say; that is unsure then. Raises `PeopleUnavailable` where Discord says when it will, or `ShutOut`.
         """
         if asker.home.communities:
             return Readership(communities=frozenset(asker.home.communities))
@@ -47,19 +48,23 @@ class DiscordMembers:
 
         async def is_member(server: WorkspaceRef) -> bool:
             try:
-                return await self._is_member(server.workspace, person)
+                async with asyncio.timeout(LONGEST_LOOK):
+                    return await self._is_member(server.workspace, person)
+            except TimeoutError:
+                failures.append(Unreachable("it takes too long to say who is a member"))
             except PostingFailed as failure:
                 failures.append(failure)
-                return False
+            return False
 
         async with asyncio.TaskGroup() as looks:
             found = [(server, looks.create_task(is_member(server))) for server in servers]
         for failure in failures:
             if isinstance(failure, ShutOut):
                 raise failure  # the question waits
-            wait = (failure.wait or None) if isinstance(failure, RateLimited) else None
-            raise PeopleUnavailable(UNKNOWN_ASKER, wait=wait) from failure
-        return Readership(communities=frozenset(server for server, task in found if task.result()))
+            if isinstance(failure, RateLimited) and failure.wait:
+                raise PeopleUnavailable(UNKNOWN_ASKER, wait=failure.wait) from failure
+        theirs = frozenset(server for server, task in found if task.result())
+        return Readership(communities=theirs, is_unsure=bool(failures))
 
     async def _is_member(self, guild_id: str, person_id: str) -> bool:
         """Return whether somebody is in a server, as the bot can see. Raises `PostingFailed`."""

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from core.errors import Misconfigured, PeopleUnavailable, RetrievalUnavailable, StoreUnavailable, Unavailable
-from core.messages import UNKNOWN_READERS
+from core.messages import UNKNOWN_ASKER, UNKNOWN_READERS
 from core.model import Asker, Audience, Awaited, Communities, Readership, SourceRecord, Waiting, WorkspaceRef
 from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
 
@@ -78,13 +78,13 @@ class Visibility:
 
         It takes of the time for searching that a question has whose asker is *waiting*, so that they hear soon where
         platform or index do not say. Raises `Unavailable`, which is `RetrievalUnavailable` then and `PeopleUnavailable`
-        where nobody knows yet whether strangers read along, or `ShutOut`.
+        where nobody knows yet whether strangers read along, or who asks where nothing is open to all, or `ShutOut`.
         """
         communities, time = known or await self.communities.load(), (waiting or Waiting()).search()
         async with time.take(Awaited.SEARCH):
             readership, records = await self._readership(asker, communities), await self._records()
         is_opened = readership.has_strangers and await self._is_opened(asker)
-        if readership.is_unsure and not is_opened:
+        if readership.is_unsure and readership.has_strangers and not is_opened:
             raise PeopleUnavailable(UNKNOWN_READERS, wait=readership.wait)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
         visible = Visible(
@@ -93,6 +93,8 @@ class Visibility:
             has_strangers=readership.has_strangers and not is_opened,
             charged=None if asker.home.communities else _charged(records, readers, communities),
         )
+        if visible.is_closed and readership.is_unsure:
+            raise PeopleUnavailable(UNKNOWN_ASKER, wait=readership.wait)
         if visible.is_closed and not visible.has_strangers and not communities.is_decided(asker.home.platform):
             raise Unavailable(UNDECIDED)  # nobody knows yet what there is to be a member of
         return visible

@@ -145,7 +145,8 @@ class Readership(Value):
     """Who reads an answer: everybody who does is known to be a member of each of the `communities`.
 
     `has_strangers` says that guests, or people of other companies, read along, of whom that is not true; it `is_unsure`
-    where they only may, as the platform has not said so yet, and will not for `wait` seconds where that is known.
+    where they only may, or where somebody may be a member of more, as the platform has not said so yet, and will not
+    for `wait` seconds where that is known.
     """
 
     communities: frozenset[WorkspaceRef] = frozenset()

@@ -12,7 +12,7 @@ class MemoryMembership:
     """Knows the guests by their ids, and the *members* of communities.
 
     Set `fails` to make every call raise `PeopleUnavailable`, as if the platform were away, and `is_unsure` to have
-    nobody know whether guests read along.
+    nobody know whether guests read along, or outside of all communities, whether somebody is a member of more.
     """
 
     def __init__(self, guests: Collection[str] = (), members: Collection[tuple[WorkspaceRef, str]] = ()) -> None:
@@ -26,5 +26,5 @@ class MemoryMembership:
             raise PeopleUnavailable("Nobody says who asks. Try again in a moment.")
         there = frozenset(asker.home.communities)
         known = frozenset(each for each in among if (each, asker.person_id) in self._members)
-        has_strangers = self.is_unsure or asker.person_id in self._guests
+        has_strangers = (self.is_unsure and bool(there)) or asker.person_id in self._guests
         return Readership(communities=there or known, has_strangers=has_strangers, is_unsure=self.is_unsure)

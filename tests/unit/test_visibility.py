@@ -353,6 +353,8 @@ async def test_where_nobody_can_say_who_reads_the_question_fails_and_is_tried_ag
         setattr(library.membership, attribute, False)
 
     assert (library.index.read, library.prompts) == (set[str](), [])
+    library.membership.is_unsure = True  # outside of all, what is open to everybody is open
+    assert (await library.visibility.of(Asker(home=OUTSIDE, person_id="eve"))).sources == ("open",)
 
 
 class SlowIndex(MemoryIndex):
