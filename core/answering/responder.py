@@ -101,7 +101,7 @@ class Responder:
             if admitted.telling is Telling.WORDS:
                 await self._refuse(claim, surface, admitted.sentence)
             elif admitted.telling is Telling.MARK:
-                await surface.react(claim, Reaction.LIMIT)
+                await self._mark(claim, surface, claim.delivery, Reaction.LIMIT)
             if admitted.alerts:
                 await self._alert(admitted.charged or message.thread.home, surface, admitted.alerts)
         else:
@@ -123,7 +123,7 @@ class Responder:
             await self._is_noted(claim, standing)
             return
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
-        await self._mark(claim, surface, await surface.reply(claim, _only(answer)))
+        await self._mark(claim, surface, await surface.reply(claim, _only(answer)), Reaction.WARNING)
         self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
@@ -175,7 +175,7 @@ class Responder:
         stays as it is until there is another one: a store that went back in time may not know of it.
         """
         if claim.is_redelivered or claim.delivery.is_marked:
-            await surface.unreact(claim, Reaction.WARNING)
+            await surface.unreact(claim, claim.delivery.mark)
         standing = await surface.standing(claim) if claim.is_redelivered else None
         if standing is not None:
             async with aclosing(progress):
@@ -187,27 +187,26 @@ class Responder:
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
         if outcome and (outcome[0].is_failure or outcome[0].lexical_only):
-            return await self._mark(claim, surface, delivery)
+            return await self._mark(claim, surface, delivery, Reaction.WARNING)
         return delivery if await self._is_noted(claim, delivery) else Delivery()
 
     async def _refuse(self, claim: Claim, surface: Surface, sentence: str) -> None:
         """Tell the asker why there is no answer, and note what stands of one to earlier words."""
         if claim.delivery.is_marked:
-            await surface.unreact(claim, Reaction.WARNING)
+            await surface.unreact(claim, claim.delivery.mark)
         delivery = await surface.refuse(claim, sentence)
         self.observer(Passed(claim.message, Step.SHOWN))
         await self._is_noted(claim, delivery)
 
-    async def _mark(self, claim: Claim, surface: Surface, delivery: Delivery) -> Delivery:
-        """Mark a question that something went wrong with, which is noted before, so that the mark can be taken away.
-
-        One that nobody has asked gets none.
-        """
-        delivery = delivery.model_copy(update={"is_marked": not claim.question.is_unasked})
+    async def _mark(self, claim: Claim, surface: Surface, delivery: Delivery, mark: Reaction) -> Delivery:
+        """Mark a question, unless nobody asked it; it is noted before, so that the *mark* can be taken away."""
+        if claim.delivery.is_marked and claim.delivery.mark is not mark:
+            await surface.unreact(claim, claim.delivery.mark)
+        delivery = delivery.model_copy(update={"is_marked": not claim.question.is_unasked, "mark": mark})
         if not await self._is_noted(claim, delivery, insist=self.insist):
             return Delivery()
         if delivery.is_marked:
-            await surface.react(claim, Reaction.WARNING)
+            await surface.react(claim, mark)
         return delivery
 
     async def _is_noted(self, claim: Claim, delivery: Delivery, insist: Insist = call) -> bool:

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 from pydantic import AwareDatetime, Field
 
 from core.model.answer import Answer, Waiting
-from core.model.question import Question
+from core.model.question import Question, Reaction
 from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
 
 
@@ -33,7 +33,7 @@ class Delivery(Value):
 
     `leaving` are those that we remove ourselves: that they are gone is no wish of a reader's. `trying` is when another
     one began to be posted of which nobody knows what became: it may be there, unknown. `notice` is what stands there
-    until the first of them does. `is_marked` says that the question bears a mark of ours, as something went wrong.
+    until the first of them does. `is_marked` says that the question bears a `mark` of ours, as something went wrong.
     `answer` is what they are about to show in full: whoever takes over shows it, and asks no model again. It is stored
     apart from the rest, as it goes sooner.
     """
@@ -43,6 +43,7 @@ class Delivery(Value):
     trying: AwareDatetime | None = None
     notice: WaitNotice | None = None
     is_marked: bool = False
+    mark: Reaction = Reaction.WARNING
     answer: Answer | None = Field(default=None, exclude=True)
 
     @property

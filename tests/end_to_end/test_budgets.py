@@ -84,7 +84,7 @@ async def test_moderators_see_what_their_community_has_used(town: Town) -> None:
 
 @pytest.mark.promise("budgets-are-moderated")
 async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town) -> None:
-    """Never above the operator's, which they are told; the next question goes by what holds then."""
+    """Never above the operator's, which they are told; the next question, or edit, goes by what holds then."""
     limit: dict[str, Any] = {"who": "person", "what": "questions", "period": "day"}
     async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day"):
         too_much = await ordered(town, "budget", **limit, most=6)
@@ -93,9 +93,13 @@ async def test_moderators_lower_a_budget_and_lift_what_they_have_set(town: Town)
         await town.sees(asked, ANSWER)
         await town.remembers(asked)
         await town.hears(town.community.ask("And then?"), "You've reached the limit for today.")
+        marked = town.community.ask("And what else?")
+        await town.community.until(lambda: town.community.is_limited(marked), what="a mark")
         status = await ordered(town, "status")
         lifted = await ordered(town, "budget", **limit, lift=True)
-        await town.sees(town.community.ask("And now?"), ANSWER)
+        town.community.edit(marked, "And now?")
+        await town.sees(marked, ANSWER)
+        assert not town.community.is_limited(marked)
         unclear = await ordered(town, "budget", **limit)
         uncounted = await ordered(town, "budget", who="community", what="money", period="month", most=20)
 
