@@ -237,9 +237,9 @@ class Listener(AutoShardedClient):
         await self._intake.later(partial(self._services.moderation.forgetting.place, place))
 
     async def _said(self, inbound: Inbound) -> bool:
-        """Begin to do what the whole text of a message to the bot stands for; False if it is no command."""
-        command = spoken(inbound.text)
-        if command is None or command.act is None:
+        """Begin to do what the whole text of a message to the bot stands for; False if it is no command there."""
+        command, known = spoken(inbound.text), self._services.communities
+        if command is None or command.act is None or not (await known.load()).admits(inbound.message.thread.home):
             return False
         thread, message = inbound.message.thread, inbound.message
         place = thread.channel if inbound.setting is Setting.CHANNEL else thread.thread

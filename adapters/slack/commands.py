@@ -188,9 +188,9 @@ class SlackCommands:
         self.background.begin(partial(pin_prompts, by_event(self.slack, body), str(event["channel"])))
 
     async def said(self, inbound: Inbound) -> bool:
-        """Begin to do what the whole text of a message to the bot stands for; False if it is no command."""
-        wanted = text_command(inbound.text)
-        if wanted is None or inbound.author is None:
+        """Begin to do what the whole text of a message to the bot stands for; False if it is no command there."""
+        wanted, known = text_command(inbound.text), self.slack.chat.communities
+        if wanted is None or inbound.author is None or not (await known.load()).admits(inbound.message.thread.home):
             return False
         context = InteractionContext(
             slack=self.slack,

@@ -41,9 +41,9 @@ class Region:
         """How often the model was asked, and the index."""
         return len(self.town.chat.received), len(self.town.shelf.asked)
 
-    async def refused(self, *, is_told: bool) -> None:
+    async def refused(self, *said: str, is_told: bool) -> None:
         """Ask abroad, where nobody may; one is told so, and nothing is asked for it."""
-        before, asked = self.cost, self.people.ask(by="Eve", room=Room.ABROAD)
+        before, asked = self.cost, self.people.ask(*said, by="Eve", room=Room.ABROAD)
         earlier = self.people.told(asked)
         await self.town.remembers(asked)
         told = self.people.told(asked)[len(earlier) :]
@@ -81,7 +81,7 @@ async def _region(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path
 
 @pytest.mark.promise("operator-decides")
 async def test_a_community_that_joins_later_waits_for_the_operator(region: Region) -> None:
-    """One person there is told so, and nothing is asked of a model or searched; the operator hears of it.
+    """One person there is told so, whatever is said, and nothing is asked of a model or searched; the operator hears.
 
     An order to allow it holds from its next question on, and one to remove it as well.
     """
@@ -91,7 +91,7 @@ async def test_a_community_that_joins_later_waits_for_the_operator(region: Regio
         await region.people.join()
         found = await region.joined()
         await region.refused(is_told=True)
-        await region.refused(is_told=False)
+        await region.refused("mute", is_told=False)
         waiting = (await region.store.load()).waiting
         await region.store.allow(region.people.abroad)
         await region.answered(**abroad)
