@@ -34,7 +34,7 @@ QUESTION_MARKS = "?？؟\u037e՞⸮፧꘏⁇⁈⁉‽﹖︖꛷❓❔\U00011143"
 """Those of all scripts; the Greek one looks like a semicolon, and is written as one."""
 _GREEK = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]")
 _UNSAID = re.compile(  # code, quotes, addresses and the names of emoji are nobody's words
-    r"```.*?(?:```|\Z)|`[^`\n]*`|<?https?://\S+|:[a-z0-9_+'-]+:(?::skin-tone-\d:)?",
+    r"```.*?(?:```|\Z)|`[^`\n]*`|<?https?://\S+|:[\w\u0300-\u036f\u0900-\u0eff+'-]+:(?::skin-tone-\d:)?",
     re.DOTALL | re.IGNORECASE,
 )
 _QUOTED = re.compile(r"^>[^\n]*$", re.MULTILINE)

@@ -15,6 +15,7 @@ THANKS = [
     "👍",
     ":+1:",
     ":tada: :party_parrot:",
+    ":草: :Größe: :déja\u0300-vu:",
     "thanks :pray:",
     "ok",
     "LOL",
