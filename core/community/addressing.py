@@ -52,7 +52,13 @@ _GREETED = re.compile(
     r"^(?:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+(?P<name>[^\W\d_][\w'’-]+)", re.IGNORECASE
 )
 _NAMED_LAST = re.compile(r"^[^,]*,\s*(?P<name>[^\W\d_](?:['’-]*+\w)++)\W*$")
-_SPOKEN_TO = re.compile(r"(?<!\w)@[^\W\d_][\w.-]*")
+_SPOKEN_TO = re.compile(  # but for the names of packages, and what is spoken of
+    r"(?<!\w)(?<!\bthe )@[^\W\d_][\w.-]*+(?!/)", re.IGNORECASE
+)
+_ORDINARY = re.compile(  # a word in front that somebody may be called by, and that is none here
+    r"(?:can|will|may)\s+(?:i|it|we|the|an?|this|that|there|they)\b|(?:what|how|why|who|when|where|which)\b",
+    re.IGNORECASE,
+)
 _OPENERS = re.compile(
     r"^(?:(?:so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thanks|thank you|thx|ah|oh|hm+|um+|wait"
     r"|(?:quick |one more |another |next )?question|one more thing|btw|by the way|just wondering|bot|footnote|all|there"
@@ -144,8 +150,10 @@ def _sentences(said: str) -> Iterator[tuple[str, bool]]:
 def _is_for_somebody(said: str, names: Collection[str]) -> bool:
     """Return whether a message names whom it is for: somebody known, or whoever is named in front of it or last."""
     known = {part.lower() for name in names for part in _WORD.findall(name) if len(part) >= _SHORTEST_NAME}
-    written = [word for word in _WORD.findall(said) if word.lower() in known]
-    if _SPOKEN_TO.search(said) or any(not word[0].islower() for word in written) or _words(said)[:1] == written[:1]:
+    words = _WORD.findall(said)
+    words = (words[1:] if _ORDINARY.match(said) else []) or words
+    written = [word for word in words if word.lower() in known]
+    if _SPOKEN_TO.search(said) or any(not word[0].islower() for word in written) or words[:1] == written[:1]:
         return True
     for pattern in (_NAMED, _GREETED, _NAMED_LAST):
         if (found := pattern.match(said)) and _may_be_a_name(found["name"]):
