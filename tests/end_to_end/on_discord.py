@@ -33,8 +33,8 @@ class DiscordCommunity:
         self.guild = self.server.add_guild()
         self.channel = self.server.add_channel(self.guild)
         self.ada, self.bob = (self.server.add_member(self.guild, name) for name in ("Ada", "Bob"))
-        self.people = {"Ada": self.ada, "Bob": self.bob}
         self.moderator = self.server.add_member(self.guild, "Mod", permissions=Permission.MANAGE_GUILD)
+        self.people = {"Ada": self.ada, "Bob": self.bob, "Mod": self.moderator}
         self.forum = self.server.add_channel(self.guild, "help", forum=True)
         begun = self.server.post_as(self.bob, self.channel, "Let us talk about robots.")
         bare = self.server.add_channel(self.guild, "bare")

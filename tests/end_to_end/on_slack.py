@@ -48,8 +48,8 @@ class SlackCommunity:
         self.workspace = self.server.add_workspace()
         self.channel = self.server.add_channel(self.workspace)
         self.ada, self.bob = (self.server.add_member(self.workspace, name) for name in ("Ada", "Bob"))
-        self.people = {"Ada": self.ada, "Bob": self.bob}
         self.moderator = self.server.add_member(self.workspace, "Mod", is_admin=True)
+        self.people = {"Ada": self.ada, "Bob": self.bob, "Mod": self.moderator}
         private = self.server.add_channel(self.workspace, "secret", private=True)
         direct = self.server.direct(self.workspace, self.ada)
         self.rooms: dict[Room | Abroad, Channel] = {Room.DIRECT: direct, Room.OWN: private}

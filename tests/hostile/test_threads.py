@@ -158,14 +158,14 @@ async def a_selected_message_of_somebody_else(town: Town) -> Shown:
 
 
 async def an_answer_that_somebody_else_has_tried_again(town: Town) -> Shown:
-    """Bob presses the button below Ada's question: it stays hers."""
+    """A moderator presses the button below Ada's question: it stays hers."""
     await in_turn(town, {"bob": ("Bob", Room.CHANNEL)})
     town.chat.broken = DOWN
     asked = town.community.ask(asks("ada"))
     await town.sees(asked, FAILED)
     await wait_until(lambda: is_settled(town, asked), what="that it can be tried again")
     town.chat.broken = None
-    pressing = asyncio.create_task(town.community.press(asked, by="Bob"))
+    pressing = asyncio.create_task(town.community.press(asked, by="Mod"))
     await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="an answer")
     pressing.cancel()
     return {"ada": town.community.said(asked)}
