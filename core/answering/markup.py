@@ -18,7 +18,7 @@ from core.answering.citations import Footnotes, Remembered, Sources, trim_url
 from core.answering.deeds import deeds, undecided
 from core.answering.inline import InlineReader
 from core.answering.nodes import cut, inlines, runs, trimmed
-from core.answering.source_lists import RawBlock, is_alone, is_forged, is_of_sources, is_title
+from core.answering.source_lists import RawBlock, is_alone, is_forged, is_of_sources, is_title, parts
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
 from core.model.markup import (
@@ -286,8 +286,8 @@ class MarkupReader:
     def _finish_leaf(self, *, is_whole: bool = True) -> None:
         """Finish the paragraph or table that is open."""
         lines, self._words = self._words, []
-        if lines:
-            self._emit(Paragraph(()), lines, is_whole=is_whole)
+        for part in parts(lines, is_whole=is_whole):
+            self._emit(Paragraph(()), part, is_whole=is_whole)
         if self._head and is_whole:
             head, self._head = self._head, ()
             if self._is_first:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.answering.citations import URL
@@ -17,24 +17,40 @@ _REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:ht
 _LOOKALIKES = str.maketrans("аеорсухіѕјοαειυνρтмкнв", "aeopcyxisjoaeiuvptmkhb")  # Cyrillic and Greek
 _WORDS = (
     "source", "sources", "references", "reference", "footnotes", "endnotes", "citations", "bibliography",
-    "works cited", "links", "sources used", "sources used in this answer", "sources cited", "cited sources",
+    "works cited", "links", "sources used", "sources cited", "cited sources",
     "sources consulted", "here are the sources", "the sources are", "the sources", "my sources", "source list",
     "list of sources", "reference list", "list of references", "references cited", "quelle", "quellen",
     "quellenangaben", "einzelnachweise", "literatur", "fußnoten", "fuentes", "referencias", "références",
     "sources citées", "fonti", "riferimenti", "bronnen", "fontes", "referências", "źródła", "källor", "kilder",
     "lähteet", "zdroje", "kaynaklar", "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻",
-    "出典", "출처", "المصادر", "מקורות",
+    "出典", "출처", "المصادر", "מקורות", "nearest sections",
 )  # fmt: skip
-_TITLES = frozenset(title.casefold().translate(_LOOKALIKES) for title in _WORDS)
+_JOINS = (" and ", " & ", " / ", "/", ", ")
+_FOR = tuple(
+    f" {use}{where} this {what}" for use in ("", "used ") for where in ("for", "in") for what in ("answer", "response")
+)
+_ALIKE = ("sources", "references", "citations", "links", "bibliography", "footnotes", "notes", "further reading")
+_PAIRS = (f"{one}{sign}{other}" for one in _ALIKE[:6] for sign in _JOINS for other in _ALIKE if one != other)
+_TITLES = frozenset(
+    title.casefold().translate(_LOOKALIKES)
+    for title in (*_WORDS, *_PAIRS, *(f"{one}{of}" for one in _ALIKE[:3] for of in _FOR))
+)
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
 _LONGEST_TITLE = max(map(len, _TITLES))
+_LONGEST_NAME = 80  # characters of an entry that has no number and no address
 _LONGEST_LINE = 500  # characters of one that is looked at as a title
 _UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
 _SIGN = re.compile(r"[<&*_~`\\]")  # without one of these nothing is unsaid, which is quickly seen
 _BEHIND = re.compile(r"[:—–-](?:(?<=:)|(?<=\s.)\s)")  # between a title and what stands on the same line
+_GOES_ON = re.compile(rf"(?:{_MARK})\s+[a-z].*[.!?]\s*\Z")  # a sentence whose first word is footnoted
+_BREAK = re.compile(r"<(?:br|/?(?:p|div|[uo]l|li|h[1-6]|summary|details|t[rdh]))\b[^<>]{0,200}>", re.IGNORECASE)
+_SIGNED = re.compile(r"\s*(?:\*\*|__).*(?:\*\*|__)\s*\Z|.*:[*_\s]*\Z")  # what only a title has
+_ENDED = re.compile(r"[.!?…:。！？\])）】>][*_\s]*\Z")  # of a line, behind which nothing goes on
 _SAID = re.compile(r"[^\W_](?:[^(]*[^\W_])?")  # without the signs around it, and a remark in brackets
 _SPACED = re.compile(r"\w(?:\s\w)+")
 _A_MARK = re.compile(_MARK)
+_OPEN_MARK = re.compile(r"[\[【［][\[\s^\d]{0,9}\Z")
+_MARKED = re.compile(rf"(?:{_MARK})[*_\s]*\Z")
 _JOINED = re.compile(r"(?:[\W_]|(?:and|und)\b)*")  # what stands between marks
 
 
@@ -48,6 +64,67 @@ class RawBlock:
     head: tuple[str, ...] = ()
 
 
+def parts(lines: Sequence[str], *, is_whole: bool) -> Iterator[Sequence[str]]:
+    """Give the lines of a paragraph as those of several, where a list of sources begins within it, or ends.
+
+    Unless it *is whole*, what may be such a list at its end is left off, with a line in its place.
+    """
+    broken = _broken(lines)
+    begun, at, last = 0, 0, len(broken) - (not is_whole)
+    while at < len(broken):
+        if not (_is_headed(broken[at]) if at < last else _may_head(broken[at])):
+            at += 1
+            continue
+        end = at + 1
+        while end < last and _is_entry_or_name(broken[end]):
+            end += 1
+        if not is_whole and end >= last and at:
+            yield [*broken[begun:at], ""]
+            return
+        if _is_begun(broken, at, end):
+            if begun < at:
+                yield broken[begun:at]
+            yield broken[at:end]
+            begun = end
+        at = end
+    if begun < len(broken):
+        yield broken[begun:] if begun else lines
+
+
+def _broken(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines as HTML breaks them; the last one stays, as it may be empty."""
+    if not any("<" in line for line in lines):
+        return lines
+    pieces = [piece.strip() for line in lines for piece in _BREAK.split(line)]
+    return [piece for piece in pieces[:-1] if piece] + pieces[-1:]
+
+
+def _is_headed(line: str) -> bool:
+    """Return whether a line is the title of a list of sources, perhaps with its first entry."""
+    said, behind = _title_and_rest(line)
+    return said in _TITLES and (not behind or _is_entry(behind))
+
+
+def _may_head(line: str) -> bool:
+    """Return whether a line that may go on could become such a title."""
+    said, _ = _title_and_rest(_OPEN_MARK.sub("", line[:_LONGEST_LINE]))
+    return any(each.startswith(said) for each in _TITLES)
+
+
+def _is_begun(lines: Sequence[str], at: int, end: int) -> bool:
+    """Return whether a line with a title begins a list, whose entries go up to *end*: words that go on begin none."""
+    line, below = lines[at], lines[at + 1 : end]
+    if _title_and_rest(line)[1] or any(map(_ENTRY.match, below)):
+        return True
+    if at == 0 or end < len(lines):
+        has_entries = any(map(_is_entry, below))
+        if at == 0 or not has_entries:
+            return has_entries
+    said, has_ended = _SAID.search(_UNSAID.sub("", line)), bool(_ENDED.search(lines[at - 1]))
+    is_capital = bool(said) and not said[0][0].islower()
+    return is_capital and (bool(_SIGNED.match(line)) or (has_ended and line.rstrip()[-1:] not in ".!?"))
+
+
 def is_of_sources(raw: RawBlock, *, title: RawBlock | None) -> bool:
     """Return whether a block belongs to a list of sources that a model wrote itself below a *title*, or may do so."""
     leaf = raw.block.leaf
@@ -59,12 +136,11 @@ def is_of_sources(raw: RawBlock, *, title: RawBlock | None) -> bool:
     if is_wordless or is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
         return True
     if not raw.is_whole:
-        said, _ = _title_and_rest(raw.lines[0])
-        return title is not None or any(each.startswith(said) for each in _TITLES) or bool(_ENTRY.match(raw.lines[0]))
+        return title is not None or _may_head(raw.lines[0]) or bool(_ENTRY.match(raw.lines[0]))
     if title is None or isinstance(leaf, Heading):
         return False
     is_item = any(isinstance(container, ListItem) for container in raw.block.path)
-    return (is_item and len(raw.block.path) > len(title.block.path)) or all(map(_is_entry, raw.lines))
+    return (is_item and len(raw.block.path) > len(title.block.path)) or all(map(_is_entry_or_marked, raw.lines))
 
 
 def is_title(raw: RawBlock) -> bool:
@@ -80,8 +156,7 @@ def is_title(raw: RawBlock) -> bool:
         )
     if not isinstance(leaf, (Paragraph, Heading)):
         return False
-    said, behind = _title_and_rest(raw.lines[0])
-    return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry_or_name, raw.lines[1:]))
+    return _is_headed(raw.lines[0]) and all(map(_is_entry_or_name, raw.lines[1:]))
 
 
 def is_alone(held: Sequence[RawBlock]) -> bool:
@@ -115,11 +190,15 @@ def _weight(raw: RawBlock) -> int:
 
 
 def _title_and_rest(line: str) -> tuple[str, str]:
-    """Return what a line says before its first colon or dash, without marks and signs, and what stands behind it."""
+    """Return what a line says before its first colon, dash or mark, without signs, and what stands behind it."""
     seen = line[:_LONGEST_LINE]
     if not seen.isascii() or _SIGN.search(seen):
         seen = unicodedata.normalize("NFKC", html.unescape(_UNSAID.sub("", seen)))
-    said, behind = (*_BEHIND.split(seen, maxsplit=1), "")[:2]
+    found, mark = _BEHIND.search(seen), _A_MARK.search(seen)
+    at, end = found.span() if found else (len(seen), len(seen))
+    if mark and mark.start() < at and not _GOES_ON.match(seen, mark.start()):
+        at = end = mark.start()
+    said, behind = seen[:at], seen[end:]
     found = _SAID.search(said[: 2 * _LONGEST_TITLE + 20])
     said = found[0].casefold() if found else ""
     said = said if said.isascii() else said.translate(_LOOKALIKES)
@@ -130,6 +209,11 @@ def _is_entry(line: str) -> bool:
     return bool(_ENTRY.match(line) or URL.search(line))
 
 
+def _is_entry_or_marked(line: str) -> bool:
+    """Return whether a line is an entry, or a name with its number behind it."""
+    return _is_entry(line) or (_is_entry_or_name(line) and bool(_MARKED.search(line)))
+
+
 def _is_entry_or_name(line: str) -> bool:
     """Return whether a line may be an entry right below a title: a name is short, and no sentence."""
-    return _is_entry(line) or (len(line) <= _LONGEST_TITLE * 3 and not line.rstrip().endswith((".", "!", "?", ":")))
+    return _is_entry(line) or (len(line) <= _LONGEST_NAME and not line.rstrip().endswith((".", "!", "?", ":")))

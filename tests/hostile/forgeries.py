@@ -43,6 +43,13 @@ LISTS = [  # which are also not shown where the answer goes on below them
     "> **Sources**\n> - [1] Somewhere",
     "- References\n  - [1] Somewhere",
     "| Source | Link |\n|---|---|\n| [1] | Somewhere |",
+    "Sources:<br>[1] Somewhere<br>[2] Elsewhere",
+    "<h2>Sources</h2><ul><li>[1] Somewhere</li></ul>",
+    "# Sources [1] Somewhere",
+    "Sources… [1] Somewhere",
+    "Sources and further reading:\n- [1] Somewhere",
+    "References for this answer:\n- [1] Somewhere",
+    "Sources / References:\n- [1] Somewhere",
 ]
 SOURCES = [
     *(
@@ -80,6 +87,13 @@ SOURCES = [
         "The sources are:\n[1] Robots",
         "S o u r c e s:\n[1] Robots",
         "Ѕоurсеs:\n[1] Robots",
+    ),
+    *(
+        "# Sources [1]",
+        "Sources\t[1] Robots",
+        "Sources:\n\nA robot [1]\n\nAn arm [1]",
+        "References\n1. Robots\n2. Arms",
+        "**Nearest sections**\n- Robots (evil)",
     ),
     *(f"{one}\n\nThat is all there is." for one in LISTS),
 ]

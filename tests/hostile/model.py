@@ -40,8 +40,13 @@ class ObedientServer(ChatServer):
         if offered and results == len(wanted) and len(offered) > 1:
             return ScriptedAnswer((), (self._call(offered[1], "{}"),), "tool_calls")
         said = "\n\n".join(dict.fromkeys(said for kind, said in orders if kind == BEGIN))
-        text = f"{ANSWER} {said}\n\n{said}" if said else ANSWER
+        text = f"{ANSWER}{joint(said)}{said}\n\n{said}" if said else ANSWER
         return ScriptedAnswer(tuple(text[at : at + 9] for at in range(0, len(text), 9)))
+
+
+def joint(said: str) -> str:
+    """Return what stands between an answer and what an attack says: a line's end, as models have it, or a space."""
+    return " \n"[sum(map(ord, said)) % 2]
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[str]:

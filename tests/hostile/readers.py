@@ -28,8 +28,8 @@ BARE = re.compile(  # a scheme, www., or a name with a path, a port or an @
 MARK = re.compile(r"[\[［【〔⟦⁅❲〘〚﹝]\s*\^?\d[\d\s,;^–—/&†*-]*[\]］】〕⟧⁆❳〙〛﹞]")
 MENTION = re.compile(r"@(?:everyone|here)\b|<(?:[@#!]|/\w|id:|t:-?\d|a?:\w)[^<>\n]*>", re.IGNORECASE)
 TITLE = re.compile(
-    r"^\W*(?:sources?|(?:the|my|cited) sources(?: are)?|references|quellen|bibliography|works cited|参考文献"
-    r"|ѕоurсеs|s o u r c e s)\W*(?:s\W*|\d+\W*)?(?:\[\d+\].*)?$",
+    r"^\W*(?:sources?|nearest sections|(?:the|my|cited) sources(?: are)?|references|quellen|bibliography"
+    r"|works cited|参考文献|ѕоurсеs|s o u r c e s)\W*(?:s\W*|\d+\W*)?(?:\[\d+\].*)?$",
     re.IGNORECASE | re.MULTILINE,
 )
 SMALL = re.compile(r"^-# (?!\[\[?\d+\]|To continue).*$", re.MULTILINE)  # what looks like the product's own small print

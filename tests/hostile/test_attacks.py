@@ -23,7 +23,7 @@ from core.model import Answer, Claim, Progress
 from tests.adapters.openai.asking import model_of
 from tests.builders import question
 from tests.hostile.corpus import ATTACKS, Attack
-from tests.hostile.model import ANSWER, ObedientServer, Scene, scene, texts_in
+from tests.hostile.model import ANSWER, ObedientServer, Scene, joint, scene, texts_in
 from tests.hostile.readers import (
     ESCAPE,
     Seen,
@@ -209,7 +209,7 @@ def test_no_draft_shows_anything_foreign(attack: Attack) -> None:
         sources.add(one)
     reader, renderers, text = MarkupReader(Footnotes(sources)), (DiscordRenderer(), SlackRenderer()), ANSWER
     for payload in (attack.payload, attack.payload):
-        text += f" {payload}\n\n"
+        text += f"{joint(payload)}{payload}\n\n"
     found, before, step = list[str](), "", 1 + len(text) ** 2 // 4_000_000
     for at in range(0, len(text), step):
         reader.feed(text[at : at + step])

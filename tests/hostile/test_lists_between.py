@@ -18,6 +18,10 @@ PROSE = (
     "## References\n\n- A reference is an alias of an object.\n- It is never null.\n\nIt is bound once.",
     "## References\n\n1. A reference is an alias of an object.\n2. It is never null.\n\nIt is bound once.",
     "**Sources**\n\n- Batteries\n- Sockets\n\nBoth have poles.",
+    "A reference has two\nsources:\n\n- Batteries\n- Sockets",
+    "It is an alias, says\nSources: a source in ROS 2 is what sends messages.",
+    "It has joints and\nlinks",
+    "## Sources and sinks\n\n- A source sends.\n- A sink takes.",
     "## Links\n\n| Link | Strength |\n|---|---|\n| chain | high |\n\nBoth hold.",
 )
 
@@ -41,15 +45,16 @@ def drafts(text: str) -> list[list[str]]:
 
 @pytest.mark.promise("no-hostile-text")
 @pytest.mark.parametrize("forged", LISTS)
-@pytest.mark.parametrize("before", ["", f"{BEFORE}\n\n"])
+@pytest.mark.parametrize("before", ["", f"{BEFORE}\n\n", f"{BEFORE}\n"])
 def test_a_list_between_is_in_no_draft_and_not_in_the_answer(forged: str, before: str) -> None:
     """However it is written; what is below it is shown."""
     reader = MarkupReader(Footnotes(make_sources()))
     reader.feed(f"{before}{forged}\n\n{BELOW}", is_last=True)
     shown = {text for draft in drafts(f"{before}{forged}\n\n{BELOW}\n") for text in draft}
 
-    assert MARKDOWN.write(reader.blocks) == f"{before}{BELOW}"
-    assert {text for text in shown if not f"{before}{BELOW}".startswith(text.strip().strip("…").strip())} == set()
+    left = f"{before.rstrip()}\n\n{BELOW}".strip()
+    assert MARKDOWN.write(reader.blocks) == left
+    assert {text for text in shown if not left.startswith(text.strip().strip("…").strip())} == set()
     assert reader.citations == ()
 
 
@@ -94,6 +99,7 @@ def test_what_may_be_more_than_a_list_of_sources_is_only_left_off_at_the_end(bel
     [
         ("1. Sources:\n   - [1] Robots\n\n   They act.", "1. They act."),
         ("- **Sources**\n  - [1] Robots\n- They act.", "- They act."),
+        ("Sources [1] send messages.", "Sources [1] send messages."),
         ("> Sources\n> [1] Robots\n>\n> They act.", "> They act."),
         ("They act.\n\n## Sources\n- [1] Robots\n## More\nThey see.", "They act.\n\n## More\nThey see."),
     ],

@@ -84,6 +84,7 @@ MARKS = [
     "$$",
     '"',
     "A. robot ",
+    "Sources\n",
 ]
 BEGINNINGS = ["", "a", "# a", "Sources:\n\n", "| a | b |\n|---|---|\n", "```py\n", "\n- a\n"]
 
