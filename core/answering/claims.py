@@ -32,7 +32,7 @@ LOOKED_BACK = 600  # characters before a mark in which its sentence begins
 
 _ITEM = re.compile(r"(?:[-*+•]|(?:\d+|#)[.)])\s")
 _CODE = re.compile(  # names that are written in one way only
-    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/)?\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|\w+\(\)|(?<![\w.,])\d+(?!x|[eE]\d|h\d\d\b)[^\W\d_]+\d\w*|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"(?<![\w/-])--?[a-zA-Z][\w-]+|(?:(?<![\w/])/|(?<!\w))\w+(?:(?:::|_)\w+)+|(?<![\w/])/\w{2,}(?:/\w+)*|(?<!\w)\w++\(\)|(?<![\w.,])\d+(?!x|[eE]\d|h\d\d\b)[^\W\d_]+\d\w*|(?<![\w.,])[^\W\d]+\d+\w*|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
     r"|\b\w+\.(?:py|yaml|yml|xml|cpp|hpp|md|json|toml|txt|sh|urdf|xacro|sdf|js|ts|css|html|ini|cfg|conf|env|launch)\b"
 )
 _SIGN_OF_CODE = re.compile(r"[_/(:\d]|(?<!\w)-|\w\.\w|\w[A-Z]")  # a word without one of these is no such name

@@ -85,6 +85,8 @@ MARKS = [
     '"',
     "A. robot ",
     "Sources\n",
+    "0x",
+    "5",
 ]
 BEGINNINGS = ["", "a", "# a", "Sources:\n\n", "| a | b |\n|---|---|\n", "```py\n", "\n- a\n"]
 
@@ -283,6 +285,13 @@ def test_marks_that_nothing_closes_are_read_once(name: str, unit: str) -> None:
         begun = time.process_time()
         READERS[name](text)
         assert time.process_time() - begun < A_LONG_ANSWER
+
+
+@pytest.mark.parametrize("unit", ["0x", "5", "aB", "_"])
+@pytest.mark.parametrize("name", ["a claim", "a passage"])
+def test_one_long_word_is_read_once(name: str, unit: str) -> None:
+    """A name in code was once looked for from each of its characters on, which took seconds."""
+    assert seconds(READERS[name], "", unit, 20_000, enough=1.0) < 1.0
 
 
 @pytest.mark.parametrize("unit", ["> ", "- ", "> - ", "1. "])
