@@ -29,7 +29,7 @@ PATTERN = rf"{MARK}:(?P<what>stop|retry|up|down):(?P<about>[0-9a-f:]{{1,90}})"  
 _DEEPEST = 3
 _SPECIAL = re.compile(r"[\\`*\[\]]|_(?!(?<=[^\W_]_)[^\W_])|~~+|\|\|+")
 _EVERYONE = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
-_ANGLE = re.compile(r"<(?=[a-zA-Z/@#:&!]|\Z)")  # mentions, commands, times, emoji, addresses
+_ANGLE = re.compile(r"<(?=[a-zA-Z/@#:&!+]|\Z)")  # mentions, commands, times, emoji, addresses, telephones
 _SCHEME = re.compile(r":(?=//)")
 _INVITE = re.compile(r"(discord(?:app)?)\.(?=gg/|com/invite)", re.IGNORECASE)
 _LABEL = re.compile(r"\](?=\(|\Z)")
