@@ -195,7 +195,7 @@ def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
     """Return the blocks that stand below a message's Markdown: what ends a stream, whose text is there already."""
     below: list[dict[str, Any]] = []
     if part.below:
-        below.append({"type": "context", "elements": [{"type": "mrkdwn", "text": part.below}]})
+        below.append({"type": "context", "elements": [marked(part.below)]})
     match part.controls:
         case Controls.NONE:
             pass
@@ -226,6 +226,11 @@ def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
 def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
     button = {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
     return {"type": "actions", "elements": [button]}
+
+
+def marked(text: str) -> dict[str, Any]:
+    """Return words in Slack's own markup, in which nothing but what is marked as a link or a mention is one."""
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def plain(label: str) -> dict[str, Any]:

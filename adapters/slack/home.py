@@ -13,7 +13,7 @@ from adapters.chat.dialect import heading
 from adapters.chat.orders import opened_to_guests, silenced, status_lines
 from adapters.chat.registry import carried_out
 from adapters.slack.api import tell
-from adapters.slack.dialect import SLACK, plain
+from adapters.slack.dialect import SLACK, marked, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn
 from core import messages
 from core.errors import (
@@ -214,7 +214,7 @@ def _header(text: str) -> Block:
 
 
 def _section(text: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    return {"type": "section", "text": marked(text)}
 
 
 def _fitting(lines: Sequence[str]) -> str:

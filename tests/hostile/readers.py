@@ -26,7 +26,7 @@ BARE = re.compile(  # a scheme, www., or a name with a path, a port or an @
     re.IGNORECASE,
 )
 MARK = re.compile(r"[\[［【〔⟦⁅❲〘〚﹝]\s*\^?\d[\d\s,;^–—/&†*-]*[\]］】〕⟧⁆❳〙〛﹞]")
-MENTION = re.compile(r"@(?:everyone|here)\b|<(?:[@#!]|/\w|id:|t:-?\d|a?:\w)[^<>\n]*>", re.IGNORECASE)
+MENTION = re.compile(r"@(?:everyone|here)\b|<(?:[@#!+]|/\w|id:|t:-?\d|a?:\w)[^<>\n]*>", re.IGNORECASE)
 TITLE = re.compile(
     r"^\W*(?:sources?|nearest sections|(?:the|my|cited) sources(?: are)?|references|quellen|bibliography"
     r"|works cited|参考文献|ѕоurсеs|s o u r c e s)\W*(?:s\W*|\d+\W*)?(?:\[\d+\].*)?$",
@@ -148,6 +148,12 @@ class SmallPrint(str):
     __slots__ = ()
 
 
+class NotVerbatim(SmallPrint):
+    """The same where Slack makes links of the names of channels and people."""
+
+    __slots__ = ()
+
+
 class Spoken(str):
     """The words of a message of Slack's, which stand there where its blocks do not, and have no marks."""
 
@@ -165,6 +171,8 @@ def slack(text: str) -> Seen:
     bare = re.sub(r"<[^<>]*>", "\ufffc", text)
     if isinstance(text, Spoken):
         return Seen(frozenset(links), bare, frozenset(calls))
+    if isinstance(text, NotVerbatim):
+        calls |= {*re.findall(r"(?<!\w)[@#]\w[\w-]*", bare)}
     if isinstance(text, SmallPrint):
         return Seen(frozenset(links), CODE.sub("\ufffc", bare), frozenset(calls))
     markdown = commonmark(bare, github=True)

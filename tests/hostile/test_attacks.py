@@ -26,6 +26,7 @@ from tests.hostile.corpus import ATTACKS, Attack
 from tests.hostile.model import ANSWER, ObedientServer, Scene, joint, scene, texts_in
 from tests.hostile.readers import (
     ESCAPE,
+    NotVerbatim,
     Seen,
     SmallPrint,
     Spoken,
@@ -67,7 +68,8 @@ def slack_texts(body: Any) -> Iterator[str]:
         case dict():
             fields = cast("dict[str, Any]", body)
             if fields.get("type") in ("markdown", "mrkdwn", "markdown_text"):
-                kind = SmallPrint if fields["type"] == "mrkdwn" else str
+                small = SmallPrint if fields.get("verbatim") else NotVerbatim
+                kind = small if fields["type"] == "mrkdwn" else str
                 yield kind(fields["text"])
             yield from (str(fields[name]) for name in ("markdown_text",) if name in fields)
             is_message = fields.keys() & {"channel", "blocks"} and fields.get("text")

@@ -53,7 +53,7 @@ def test_what_can_be_pressed_says_all_that_a_press_needs(controls: Controls, blo
 def test_small_print_stands_between_the_text_and_the_buttons() -> None:
     """A stream is ended with the same blocks, without the text that it has shown."""
     part = Part("Robots act.", Controls.RETRY, "[1] Robots")
-    context = {"type": "context", "elements": [{"type": "mrkdwn", "text": "[1] Robots"}]}
+    context = {"type": "context", "elements": [{"type": "mrkdwn", "text": "[1] Robots", "verbatim": True}]}
 
     assert blocks_of(part, ASKED) == [TEXT, context, *button("Retry", "footnote:retry", f"p1 {ASKED.message}")]
     assert blocks_below(part, ASKED) == blocks_of(part, ASKED)[1:]
