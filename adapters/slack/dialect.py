@@ -18,7 +18,7 @@ from adapters.chat.platform import Controls, Part
 from core.answering.agent import answer_id
 from core.answering.citations import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect, joined, one_line, row_marker
-from core.answering.nodes import inert
+from core.answering.nodes import inert, without_marks
 from core.model import Answer, Question
 from core.model.markup import CodeSpan, Emphasis, Strike, Strong
 
@@ -61,9 +61,11 @@ class SpokenDialect(MarkdownDialect):
 
     def code(self, text: str) -> str:
         """Return code within a line."""
-        return f"{GAP}{self.text(text)}{GAP}"
+        return f"{GAP}{self.code_line(text)}{GAP}"
 
-    code_line = text
+    def code_line(self, text: str) -> str:
+        """Return a line of code: as nothing says that it is some, nothing in it looks like a footnote."""
+        return self.text(without_marks(text))
 
     def address(self, url: str) -> str:
         """Return an address that may be followed."""

@@ -29,12 +29,15 @@ from core.model.markup import (
 )
 
 _LOOSE = string.punctuation + string.whitespace
-_OPENS, _CLOSES = "[［【〔⟦⁅❲〘〚﹝⦋⦗⎡", "]］】〕⟧⁆❳〙〛﹞⦌⦘⎤"  # what looks like the brackets of a footnote
+_OPENS, _CLOSES = (
+    "[［【〔⟦⁅❲〘〚﹝⦋⦗⎡〖⟬﹇︹︻︗",
+    "]］】〕⟧⁆❳〙〛﹞⦌⦘⎤〗⟭﹈︺︼︘",
+)  # what looks like the brackets of a footnote
 _DIGIT = (
     r"\d⁰¹²³⁴-⁹₀-₉\u2160-\u2188\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32bf\U0001f100-\U0001f10c"
 )
 _HARDLY_SEEN = r"\s^\u0300-\u036f\u115f\u1160\u20d0-\u20ff\u3164\ufe00-\ufe0f\uffa0"
-_BETWEEN = r",;–—/&|*†‡-"
+_BETWEEN = r",;，；、﹐﹑﹔–—‐‑‒―/／&＆|｜*＊†‡－﹣-"
 _BRACKETS = "".join(map(re.escape, _OPENS)), "".join(map(re.escape, _CLOSES))
 _LIKE_A_MARK = re.compile(
     rf"[{_BRACKETS[0]}][{_HARDLY_SEEN}]{{0,9}}[{_DIGIT}][{_DIGIT}{_HARDLY_SEEN}{_BETWEEN}]{{0,99}}[{_BRACKETS[1]}]"
@@ -129,8 +132,8 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
     """
     kept = trimmed(nodes, at_start=True)
     text = visible(kept)
-    if _LIKE_A_MARK.search(text):
-        text = _LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), text)
+    if (unmarked := without_marks(text)) != text:
+        text = unmarked
         kept = list(_rewritten(kept, iter(text)))
         text = visible(kept)  # in which code is as it was
     kept = _quiet(kept, text)
@@ -152,6 +155,11 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
             break
         kept[-1:] = [Text(words)] if words else []
     return kept
+
+
+def without_marks(text: str) -> str:
+    """Return a text in which a number in brackets has round ones."""
+    return _LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), text)
 
 
 def inert(text: str) -> Sequence[Text | CodeSpan]:

@@ -25,7 +25,7 @@ BARE = re.compile(  # a scheme, www., or a name with a path, a port or an @
     r"|(?<![\w@.-])(?:[\w-]+[.。．｡])+[^\W\d_]{2,}(?:/\S+|:\d+)|(?<![\w.])\d+(?:\.\d+){3}[/:]\S",
     re.IGNORECASE,
 )
-MARK = re.compile(r"[\[［【〔⟦⁅❲〘〚﹝]\s*\^?\d[\d\s,;^–—/&†*-]*[\]］】〕⟧⁆❳〙〛﹞]")
+MARK = re.compile(r"[\[［【〔⟦⁅❲〘〚﹝〖⟬]\s*\^?\d[\d\s,;^–—/&†*-]*[\]］】〕⟧⁆❳〙〛﹞〗⟭]")
 MENTION = re.compile(r"@(?:everyone|here)\b|<(?:[@#!+]|/\w|id:|t:-?\d|a?:\w)[^<>\n]*>", re.IGNORECASE)
 TITLE = re.compile(
     r"^\W*(?:sources?|nearest sections|(?:the|my|cited) sources(?: are)?|references|quellen|bibliography"
