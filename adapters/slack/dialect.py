@@ -33,9 +33,9 @@ DOWN = "down"
 _SPECIAL = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*~\[\]]|(?<!\w)_+|(?<!_)_++(?!\w)")
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
-_SCHEME = re.compile(r":(?=//)|(?<!\w)www(?=\.)|(?<=\w)@(?=\w)", re.IGNORECASE)  # what clients make a link of
+_SCHEME = re.compile(r":(?=//)|(?<!\w)[wｗ]{3}(?=\.)|(?<=\w)@(?=\w)", re.IGNORECASE)  # what clients make a link of
 _ADDRESS = re.compile(  # the same in words that have no marks, where no code keeps them from it
-    r":(?=/)|(?<!\w)www(?=\.)|(?<=\w)[.。．｡](?=\w+[/:])", re.IGNORECASE
+    r":(?=/)|(?<!\w)[wｗ]{3}(?=\.)|(?<=\S)[.。．｡](?=[^\s/:.]{1,64}[/:])", re.IGNORECASE
 )
 _LABEL = re.compile(r"\](?=\(|\Z)")
 _UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)

@@ -17,20 +17,25 @@ MOST_FOOTNOTES = 100  # of an answer, each of which may be a link of that length
 URL = re.compile(r"""(?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.)[^\s<>"'`\\^{}|\[\]]+""")
 # What an address is made of, in any script but those without spaces, and what a part of a name is made of. Letters
 # stand here as capitals and as small ones: to compile this while ignoring case takes a tenth of a second at each start.
-_T = r"[^\s`\\\ufffc\u3000-\u9fff\uac00-\ud7af\uff00-\uff0d\uff0f-\uff60\uff62-\uffef]"
+_T = r"[^\s`\\\ufffc\u3000-\u9fff\uac00-\ud7af\uff00-\uff0d\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff60\uff62-\uffef]"
 _A = r"a-zA-Z\u0130\u0131\u017f\u212a"  # what some take for a Latin letter
-_S = r"\u00a1-\u1fff\u2126-\u212b\u2c60-\u2dff\ua640-\ua7ff\uab70-\uabbf"
-_L = rf"[{_A}{_S}\u2c00-\u2fff0-9_-]"
+_S = (  # letters of other scripts, and what is drawn as, or stands for, a Latin one
+    r"\u00a1-\u1fff\u2071\u207f\u2090-\u209c\u2100-\u214f\u2160-\u2188\u24b6-\u24e9\u2c60-\u2dff\ua640-\ua7ff\uab70-\uabbf"
+    r"\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f189"
+)
+_L = rf"[{_A}{_S}\u2c00-\u2fff\uff10-\uff190-9_-]"
 _NAME = (
     rf"(?:{_L}{{1,63}}[.．｡]){{1,4}}(?:[{_A}{_S}]{{2,24}}|[xX][nN]--[{_A}0-9-]{{1,59}})"
     r"|\d{1,3}(?:\.\d{1,3}){3}"
 )
 _ADDRESS = re.compile(  # what readers make a link of by themselves, but for a bare name, which may be that of a file
-    rf"[{_A}][{_A}0-9+.-]{{0,30}}://{_T}{{1,1000}}|[wW]{{3}}\.{_T}{{1,1000}}"
+    rf"[{_A}][{_A}0-9+.-]{{0,30}}:/(?:/{_T}{{1,1000}}|(?:{_NAME})(?:[:/?#]{_T}{{0,1000}})?)"
+    rf"|[wWｗＷ]{{3}}\.{_T}{{1,1000}}"
     rf"|{_L}{{0,64}}@(?:{_NAME})(?:[:/?#]{_T}{{0,1000}})?|(?<!{_L})(?:{_NAME})(?:/{_T}{{0,1000}}|:\d{_T}{{0,1000}})"
     rf"|(?<=\w)\.[{_A}]{{2,24}}/{_T}{{1,1000}}|(?<=[^\W_]。)[{_A}]{{2,24}}[/:]{_T}{{1,1000}}|://{_T}{{1,1000}}"
 )
 _SIGN = re.compile(r"[/@。:](?:(?<!:)|\d)")  # without one of these, or "www.", there is no address
+_WWW = re.compile(r"[wWｗＷ]{3}\.")
 OPEN_ADDRESS = re.compile(rf"{_T}{{1,1300}}")  # read backwards
 _TRAILING = ".,;:!?*_~"
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{1,30}:)?//|(?=www\.)", re.IGNORECASE)
@@ -165,7 +170,7 @@ def trim_url(url: str) -> str:
 
 def addresses(text: str) -> Iterator[re.Match[str]]:
     """Return what readers make a link of by themselves; most texts have no sign of it, and are not searched for it."""
-    return _ADDRESS.finditer(text) if _SIGN.search(text) or "www." in text.lower() else iter(())
+    return _ADDRESS.finditer(text) if _SIGN.search(text) or _WWW.search(text) else iter(())
 
 
 def visible_url(url: str) -> str:

@@ -29,10 +29,8 @@ from core.model.markup import (
 )
 
 _LOOSE = string.punctuation + string.whitespace
-_OPENS, _CLOSES = (
-    "[［【〔⟦⁅❲〘〚﹝⦋⦗⎡〖⟬﹇︹︻︗",
-    "]］】〕⟧⁆❳〙〛﹞⦌⦘⎤〗⟭﹈︺︼︘",
-)  # what looks like the brackets of a footnote
+_OPENS = "[［【〔⟦⁅❲〘〚﹝⦋⦗⎡〖⟬﹇︹︻︗"  # what looks like the brackets of a footnote
+_CLOSES = "]］】〕⟧⁆❳〙〛﹞⦌⦘⎤〗⟭﹈︺︼︘"
 _DIGIT = (
     r"\d⁰¹²³⁴-⁹₀-₉\u2160-\u2188\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32bf\U0001f100-\U0001f10c"
 )

@@ -34,6 +34,7 @@ LINKS = [
         "xmpp:me@evil.example/x",
         "a+b@sub.evil.example",
     ),
+    *("evil.ｅｘａｍｐｌｅ/x", "ＷＷＷ.evil.example", "evil.exampℓe/x", "𝐞𝐯𝐢𝐥.ⓔxample/x", "https:/evil.example/x"),
     *("//evil.example/x", "[a](//evil.example/x)", "[a](/x)", "[a](javascript:alert(1))", "[a](data:text/html,x)"),
     *(
         "<javascript:alert(1)>",

@@ -64,12 +64,21 @@ class Seen:
         prose = self.prose
         for url in sorted(known, key=len, reverse=True):  # a terminal shows where its sources are
             prose = prose.replace(url, " ")
+        prose = _with_plain_letters(prose)
         yield from (f"address: {found[0]}" for found in BARE.finditer(prose) if _plain(found[0]) not in known)
         shown = "".join(one for one in unicodedata.normalize("NFKC", self.prose) if unicodedata.category(one) != "Mn")
         marks = (found[0] for found in MARK.finditer(shown))
         yield from (f"mark: {mark}" for mark in marks if not {int(n) for n in re.findall(r"\d+", mark)} <= {*numbers})
         yield from (f"mention: {one}" for one in self.calls)
         yield from (f"sources: {found[0]}" for found in TITLE.finditer(self.prose) if at_end)
+
+
+def _with_plain_letters(text: str) -> str:
+    """Give a text with Latin letters for what browsers take for one."""
+    if text.isascii():
+        return text
+    alike = {one: unicodedata.normalize("NFKC", one) for one in {*text}}
+    return text.translate({ord(one): plain for one, plain in alike.items() if plain.isalpha() and plain.isascii()})
 
 
 def unseen(text: str) -> list[str]:
