@@ -71,15 +71,18 @@ class ChatDialect(MarkdownDialect):
     def sources(self, citations: Sequence[Citation], *, are_near: bool = False) -> Sequence[SmallPrint]:
         """Return a line for each source, or for each section that comes near a question; what does not fit is counted.
 
-        Those that *are_near* are for somebody to look into, and have a title above them.
+        There is always one, though it may not be a link. Those that *are_near* are for somebody to look into, and have
+        a title above them.
         """
         sign = self.bullet if are_near else self.small
         room = self.small_print_limit - units(f"{sign}and {len(citations)} more")
         lines: list[SmallPrint] = []
         for each in citations[:MOST_SOURCES]:
-            number = f"[{each.number}]"
+            number, alone = f"[{each.number}]", self.section(each)
             mark = self.small_link(each.url, number) if not are_near and self.can_link(each.url) else number
-            text = sign + (self.near(each) if are_near else f"{mark} {self.section(each)}{each.age}")
+            text = sign + (self.near(each) if are_near else f"{mark} {alone}{each.age}")
+            if not lines and units(text) >= room:  # its address is too long to be a link
+                text = sign + (alone if are_near else f"{number} {alone}{each.age}")
             room -= units(text) + 1
             if room < 0:
                 break

@@ -225,6 +225,17 @@ def test_sources_with_long_addresses_leave_room_for_the_answer() -> None:
     assert message.endswith("\n-# and 2 more")
 
 
+@pytest.mark.parametrize("length", [850, 2_000])
+def test_a_source_with_too_long_an_address_is_named(length: int) -> None:
+    """It is no link then, but a list that only says that there is one more source says nothing."""
+    citations = [source(number, f"{GUIDE}{'x' * length}{number}") for number in (1, 2)]
+
+    below = render_answer(answer("Robots act.", *citations))[-1].partition("\n\n")[2].split("\n")
+
+    assert below == [below[0], "-# and 1 more"]
+    assert below[0].startswith("-# [1] ")
+
+
 def test_a_source_without_an_address_has_a_name() -> None:
     """A selected text is a source that leads nowhere."""
     selected = source(url="", title="The selected text", section="")
