@@ -290,6 +290,12 @@ def test_what_says_nothing_is_no_claim_of_a_deed(text: str) -> None:
     assert not list(deeds(text))
 
 
+@pytest.mark.parametrize(("text", "is_deed"), [("I ran the tests.", True), ("I ran a quick search for arms.", False)])
+def test_a_verb_of_its_own_kind_tells_a_deed_too(text: str, is_deed: bool) -> None:
+    """But to search is what the bot does."""
+    assert any(deeds(f"A robot acts. {text}")) == is_deed
+
+
 DEEDS = ("I've added you to the waiting list.", "Ich habe die Nachricht gesendet.", "Ya te he inscrito en el curso.")
 
 
