@@ -12,7 +12,7 @@ from core.answering.citations import URL
 from core.model.markup import Block, Heading, ListItem, Paragraph, TableRow
 
 _MARK = r"\[{1,2}\s?\^?\d{1,4}\s?\]{1,2}|【\d{1,4}[^】]{0,40}】|［\d{1,4}］"
-_ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
+_ENTRY = re.compile(rf"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?(?:{_MARK})")
 _REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
 _LOOKALIKES = str.maketrans("аеорсухіѕјοαειυνρтмкнв", "aeopcyxisjoaeiuvptmkhb")  # Cyrillic and Greek
 _WORDS = (
@@ -23,8 +23,9 @@ _WORDS = (
     "quellenangaben", "einzelnachweise", "literatur", "fußnoten", "fuentes", "referencias", "références",
     "sources citées", "fonti", "riferimenti", "bronnen", "fontes", "referências", "źródła", "källor", "kilder",
     "lähteet", "zdroje", "kaynaklar", "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻",
-    "出典", "출처", "المصادر", "מקורות", "nearest sections",
+    "出典", "출처", "المصادر", "מקורות",
 )  # fmt: skip
+_OWN = "nearest sections"  # which stands above a list of the product's own
 _JOINS = (" and ", " & ", " / ", "/", ", ")
 _FOR = tuple(
     f" {use}{where} this {what}" for use in ("", "used ") for where in ("for", "in") for what in ("answer", "response")
@@ -33,7 +34,7 @@ _ALIKE = ("sources", "references", "citations", "links", "bibliography", "footno
 _PAIRS = (f"{one}{sign}{other}" for one in _ALIKE[:6] for sign in _JOINS for other in _ALIKE if one != other)
 _TITLES = frozenset(
     title.casefold().translate(_LOOKALIKES)
-    for title in (*_WORDS, *_PAIRS, *(f"{one}{of}" for one in _ALIKE[:3] for of in _FOR))
+    for title in (_OWN, *_WORDS, *_PAIRS, *(f"{one}{of}" for one in _ALIKE[:3] for of in _FOR))
 )
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
 _LONGEST_TITLE = max(map(len, _TITLES))
@@ -102,7 +103,8 @@ def _broken(lines: Sequence[str]) -> Sequence[str]:
 def _is_headed(line: str) -> bool:
     """Return whether a line is the title of a list of sources, perhaps with its first entry."""
     said, behind = _title_and_rest(line)
-    return said in _TITLES and (not behind or _is_entry(behind))
+    is_name = said == _OWN and _is_entry_or_name(behind)
+    return said in _TITLES and (not behind or _is_entry(behind) or is_name)
 
 
 def _may_head(line: str) -> bool:
@@ -174,7 +176,9 @@ def is_forged(held: Sequence[RawBlock], *, title: RawBlock) -> bool:
     """
     lines = title.lines
     if not isinstance(title.block.leaf, TableRow):
-        _, behind = _title_and_rest(lines[0])
+        said, behind = _title_and_rest(lines[0])
+        if said == _OWN:
+            return True
         lines = ("" if _JOINED.fullmatch(_A_MARK.sub("", behind)) else behind, *lines[1:])
     weights = [int(any(map(_is_entry, lines))), *map(_weight, held[held.index(title) + 1 :])]
     return 1 in weights and sum(weights) >= 0
