@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -74,7 +75,7 @@ class DocusaurusSite:
         parts = sorted(_parts(config.parent, _code(config)), key=lambda part: -len(part.folder.parts))
         digest = hashlib.sha256()
         for file in (config, *sorted(config.parent.glob("*versions.json"))[:MOST]):
-            digest.update(file.name.encode() + _text(file).encode(errors="replace"))
+            digest.update(os.fsencode(file.name) + _text(file).encode(errors="replace"))
         return cls(tuple(parts), digest.hexdigest())
 
     def place(self, path: Path) -> tuple[SitePart, PurePosixPath] | None:
@@ -231,7 +232,7 @@ def address(
     part, relative = place or (SitePart(Content.DOCS, file), relative)
     path = _page(relative, meta, part) if relative.suffix.lower() in MARKDOWN_SUFFIXES else _file(relative)
     path = "/".join(filter(None, (part.route, path.lstrip("/"))))
-    return base_url.rstrip("/") + "/" + "/".join(quote(segment, safe=SEGMENT) for segment in path.split("/"))
+    return base_url.rstrip("/") + "/" + quote(os.fsencode(path), safe=f"{SEGMENT}/")
 
 
 def unnumbered(segment: str) -> str:

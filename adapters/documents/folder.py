@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from adapters.documents.docusaurus import BUILT, DocusaurusSite, address, config_of
 from adapters.documents.lectures import TRANSCRIPTS, media_of
 from adapters.documents.made_of import NO_MACROS, stamp_of
-from adapters.documents.page import NotReadable
+from adapters.documents.page import NotReadable, readable
 from adapters.documents.reader import LOCKED, READERS, ReadRequest
 from adapters.documents.reading import DEFAULT_LIMITS, ReadingLimits, ReadingProcess
 from core.errors import InvalidInput
@@ -90,7 +90,7 @@ class FolderWalk:
                 if suffix in self.suffixes:
                     self._files[path.resolve()] = FoundFile(path, place)
                 else:
-                    self._others.append(FoundFile(path, place, skipped=suffix[:LONGEST_ENDING] or NAMELESS))
+                    self._others.append(FoundFile(path, place, skipped=readable(suffix)[:LONGEST_ENDING] or NAMELESS))
 
     def _follow(self, link: Path, relative: PurePosixPath, inside: Path) -> str:
         """Take in what a link leads to; return why it is not followed, or nothing."""
@@ -148,7 +148,7 @@ class Folder:
 
     async def _found(self, finding: FoundFile, known: Mapping[str, str], reading: ReadingProcess) -> Found:
         """Return what there is to know of a file, which is read only if its stamp is not *known*."""
-        name, stamp = str(finding.relative), ""
+        name, stamp = readable(str(finding.relative)), ""
         if finding.skipped:
             return LeftOut(name=name, why=finding.skipped)
         if not finding.problem:
@@ -210,4 +210,4 @@ class Folder:
             return await reading.read(asked)
         except NotReadable as error:
             url = address(finding.path, finding.relative, {}, self._base_url, self._top)
-            return Unreadable(name=str(finding.relative), reason=str(error), url=url)
+            return Unreadable(name=readable(str(finding.relative)), reason=str(error), url=url)

@@ -266,7 +266,7 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
 
     It is made before the file is read: where that changes in between, the next stamp differs.
     """
-    digest = hashlib.sha256("\n".join((readers(), *depends_on)).encode())
+    digest = hashlib.sha256(os.fsencode("\n".join((readers(), *depends_on))))
     with suppress(OSError):
         if path.stat().st_size > LARGEST_FILE:
             return ""
@@ -275,7 +275,7 @@ def stamp_of(path: Path, root: Path, *depends_on: str) -> str:
         has_parts = suffix == ".rst" or (suffix in MARKDOWN_SUFFIXES and HAS_PARTIALS.search(own) is not None)
         for each in parts(PageFile(path, root)) if has_parts else ():
             content = each.read_bytes()
-            digest.update(f"\n{os.path.relpath(each, root)} {len(content)}\n".encode() + content)
+            digest.update(os.fsencode(f"\n{os.path.relpath(each, root)} {len(content)}\n") + content)
         return digest.hexdigest()[:32]
     return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,11 @@ class Page:
     url: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     macros: tuple[str, ...] = ()
+
+
+def readable(name: str) -> str:
+    r"""Return a file's name or place as text; bytes that are none stand in it as `\xff`."""
+    return os.fsencode(name).decode(errors="backslashreplace")
 
 
 def names(line: str) -> frozenset[str]:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from adapters.documents import frontmatter
 from adapters.documents.docusaurus import MARKDOWN_SUFFIXES, address
 from adapters.documents.frontmatter import word
-from adapters.documents.page import NotReadable, Page, decode, title_of
+from adapters.documents.page import NotReadable, Page, decode, readable, title_of
 
 PACKAGES = Path(__file__).parents[2]
 KEPT = ("LANG", "LC_", "LD_", "PATH", "PYTHON", "COVERAGE_")
@@ -87,6 +87,7 @@ def limit(*, memory: int | None = None, seconds: float | None = None) -> None:
 def document(request: ReadRequest) -> dict[str, Any] | None:
     """Read a file in this process; return what a `Document` or an `Unreadable` is made of, or None if it is hidden."""
     path, relative, root = Path(request.path), PurePosixPath(request.relative), Path(request.root)
+    shown = PurePosixPath(readable(request.relative))
     meta: Mapping[str, Any] = {}
     try:
         page = _read(path, request)
@@ -97,15 +98,15 @@ def document(request: ReadRequest) -> dict[str, Any] | None:
         if isinstance(error, NotReadable | MemoryError):
             reason = str(error) if isinstance(error, NotReadable) else TOO_BIG
         url = "" if request.problem == LOCKED else address(path, relative, meta, request.base_url, root)
-        return {"name": request.relative, "reason": reason, "url": url}
+        return {"name": str(shown), "reason": reason, "url": url}
     if frontmatter.is_hidden(meta):
         return None
     return {
         "source": request.source,
         "url": page.url or address(path, relative, meta, request.base_url, root),
-        "title": page.title or title_of(relative.stem),
+        "title": page.title or title_of(shown.stem),
         "text": page.text,
-        "chapter": word(meta, "chapter") or "".join(relative.parts[:-1][:1]),
+        "chapter": word(meta, "chapter") or "".join(shown.parts[:-1][:1]),
         "opens_at": opens_at and opens_at.isoformat(),
         "changed_on": frontmatter.changed(meta),
         "macros": page.macros,
@@ -164,7 +165,7 @@ def main() -> None:
     for line in sys.stdin.buffer:
         request = ReadRequest(**json.loads(line))
         limit(seconds=request.seconds)
-        _reply(replies, json.dumps(document(request), ensure_ascii=False).encode())
+        _reply(replies, json.dumps(document(request), ensure_ascii=False).encode(errors="replace"))
 
 
 def _reply(replies: BinaryIO, body: bytes) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.documents.page import readable
 from adapters.unix import give_way
 from bot.commands.calibrate import calibrate_services
 from bot.commands.session import Session, session
@@ -56,7 +57,7 @@ def _sources(
 ) -> list[tuple[str, Origin]]:
     if name is not None and len(paths) > 1:
         raise InvalidInput("--source names one source; read several one by one.", field="source")
-    names = [name or path.resolve().name for path in paths]
+    names = [readable(name or path.resolve().name) for path in paths]
     if twice := [one for one, count in Counter(names).items() if count > 1]:
         message = (
             f"Several sources would be called {twice[0]!r}, and each would replace the one before. "

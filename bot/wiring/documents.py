@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
+from adapters.documents.page import readable
 from bot.settings import Settings
 from core.errors import FootnoteError, InvalidInput, Misconfigured, SourceUnavailable
 from core.model import Document, Origin, SourceKind, Unreadable
@@ -32,6 +33,7 @@ UNKNOWN_KIND = "No kind of source called {!r} is installed; `footnote docs sourc
 NOT_INSTALLED = "Sources of the kind {!r} need a package that is no longer installed. Install it again."
 FAILED = "The package that brings sources of the kind {!r} failed ({}). Tell its authors; nothing was removed."
 NO_ADDRESS = "has no web address that footnotes could lead to."
+NO_TEXT = "The path {} has bytes in it that are not UTF-8; rename what they stand in, such as with `mv`."
 NO_PAGE = "--page is for an address on the web, which begins with https:// or http://."
 MACRO = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 NO_MACRO = "{!r} does not say what a name stands for. Write --macro NAME=WORDS, such as --macro DISTRO=jazzy."
@@ -140,8 +142,7 @@ def origin_of(
             raise InvalidInput(UNKNOWN_KIND.format(kind[1]), field="address")
         if alone:
             raise InvalidInput(NO_PAGE, field="page")
-        path = str(Path(address).expanduser().absolute())
-        return Origin(kind=SourceKind.FOLDER, address=path, every=every, **files)
+        return Origin(kind=SourceKind.FOLDER, address=_path(address), every=every, **files)
     if REPOSITORY.match(address) and not alone:
         return Origin(kind=SourceKind.REPOSITORY, address=address, every=every, **files)
     if base_url:
@@ -149,6 +150,14 @@ def origin_of(
     if macros:
         raise InvalidInput(NO_BUILD, field="macro")
     return Origin(kind=SourceKind.PAGE if alone else SourceKind.WEBSITE, address=address, every=every)
+
+
+def _path(address: str) -> str:
+    """Return the whole path of a folder or file. Raises `InvalidInput` for one that could not be stored."""
+    path = str(Path(address).expanduser().absolute())
+    if (shown := readable(path)) != path:
+        raise InvalidInput(NO_TEXT.format(shown), field="address")
+    return path
 
 
 def _macro(said: str) -> tuple[str, str]:

@@ -54,6 +54,12 @@ def test_a_kind_that_nobody_brings_is_named(installed: Path) -> None:
         BroughtSource.opened("x", "broken:team")
 
 
+def test_a_path_that_is_not_utf_8_is_refused_by_its_name() -> None:
+    """It could not be stored, for the next time."""
+    with pytest.raises(InvalidInput, match=r"\\xff has bytes in it that are not UTF-8"):
+        origin_of("docs/\udcff", None)
+
+
 class Careless:
     """Yields pages of another source, and one without an address; then it fails."""
 

@@ -28,7 +28,7 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.write_bytes(content if isinstance(content, bytes) else os.fsencode(content))
 
 
 def reasons(items: list[Document | Unreadable]) -> dict[str, str]:
@@ -114,6 +114,9 @@ async def test_what_is_not_text_or_damaged_is_reported_and_the_rest_is_read(tmp_
             "list.ipynb": "[1, 2]",
             "when.md": "---\nopens_at: soon\n---\nText",
             "good.md": "# Good\n",
+            "\udcff/\udcfe.md": "As ever.",
+            "\udcff/\udcfd.rst": ".. include:: \udcfc\n\nText",
+            "\udcff.pdf": "none",
         },
     )
 
@@ -127,10 +130,17 @@ async def test_what_is_not_text_or_damaged_is_reported_and_the_rest_is_read(tmp_
         "nul.md": "is not text; save it as UTF-8, or take it out of the folder.",
         "old.docx": "is protected by a password or in an old format; save it in the new one, without a password.",
         "pdf.pdf": "is not a PDF file, or is damaged; export it again.",
+        r"\xff.pdf": "is not a PDF file, or is damaged; export it again.",
         "when.md": "has a release date that is not a date; write it as 2027-01-31.",
         "word.docx": "is not a Word document of the .docx kind; open it in Word and save it again.",
     }
-    assert [item.title for item in items if isinstance(item, Document)] == ["Good"]
+    assert [
+        (item.title, item.url.partition("example/")[2], len(item.stamp)) for item in items if isinstance(item, Document)
+    ] == [
+        ("Good", "good", 32),
+        (r"\xfd", "%FF/%FD.html", 32),
+        (r"\xfe", "%FF/%FE", 32),
+    ]
 
 
 @pytest.mark.promise("plain-errors")
