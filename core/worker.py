@@ -19,7 +19,7 @@ from core.errors import (
     StoreUnavailable,
 )
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
-from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
+from core.model import MOST_ATTEMPTS, NOT_KEPT, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
 from core.ports import ChatSurface, ConversationStore, Inbox
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
@@ -143,7 +143,8 @@ class Worker:
         elif claim.is_redelivered and not claim.is_update:
             with suppress(StoreUnavailable):
                 mine = (each for each in await self._turns(claim) if each.question_ref == claim.message)
-                turn = next((each for each in mine if each.citations and each.question == claim.question.text), None)
+                words = (claim.question.text, NOT_KEPT)
+                turn = next((each for each in mine if each.citations and each.question in words), None)
         async with ended_by(claim.cancelled, REPLACED):
             surface = await self._surface(claim)
             if turn is not None:

@@ -135,7 +135,7 @@ def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
         role="assistant" if author.id == me.user_id else "user",
         text=words({**data, "content": content}, names=place.names),
         author=author.name,
-        author_id=author.id,
+        author_id="" if _forwarded(data) else author.id,
         at=_time(data.get("timestamp")),
     )
 

@@ -122,11 +122,25 @@ class RedisConversations:
             with translated():
                 await self._client.hdel(key, SPOKE + person_id)
         for thread in await self._in(home):
-            for ref, turn in await self._turns(thread):
+            for entry, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
+                    ref = entry.partition(b" ")[0]
                     was_there = await self._run("remove", CONVERSATION.format(thread), ref=ref)
                     gone += [turn.question_ref] if was_there and turn is not None else []
         return gone
+
+    async def unquote(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+        """Put each turn in the place of what was read of it, unless that has changed meanwhile: then look again."""
+        found, is_changed = list[MessageRef](), False
+        for thread in await self._in(home):
+            key = CONVERSATION.format(thread)
+            for entry, turn in await self._turns(thread):
+                if turn is not None and turn.quotes(person_id):
+                    ref = str(turn.question_ref)
+                    sealed = self._seal.encrypt(turn.alone.model_dump_json(), place=f"{key} {ref}")
+                    is_changed = not await self._run("replace", key, ref=ref, was=entry, sealed=sealed) or is_changed
+                    found.append(turn.question_ref)
+        return [*found, *(await self.unquote(home, person_id) if is_changed else ())]
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Look through every thread of the workspace."""
@@ -163,7 +177,7 @@ class RedisConversations:
         found = list[tuple[bytes, Turn | None]]()
         for entry in entries:
             ref, _, sealed = entry.partition(b" ")
-            found.append((ref, self._seal.read(Turn, sealed, place=f"{key} {ref.decode(errors='replace')}")))
+            found.append((entry, self._seal.read(Turn, sealed, place=f"{key} {ref.decode(errors='replace')}")))
         return found
 
 

@@ -237,7 +237,7 @@ class InboxStore:
         """Remove the words of every question of a person, and those that nobody can read, each as one step."""
         gone, is_changed = 0, False
         async for ref, question, sealed in self._questions(home):
-            if question is None or question.author.id == person_id:
+            if question is None or question.is_by(person_id):
                 gone += await self._forget(ref)
             elif question.quotes(person_id):
                 given: dict[str, Argument] = {"ref": str(ref), "was": sealed, **self._sealed(ref, text=question.alone)}

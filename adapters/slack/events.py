@@ -98,7 +98,8 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
     *names* are those by which people are told apart. Whoever is not among them is given the name that comes with the
     message, if any does, or a number: the ids of people are no names.
     """
-    text = "\n".join(filter(None, [words(str(said.get("text") or "")), *(each.text for each in forwards(said))]))
+    forwarded = forwards(said)
+    text = "\n".join(filter(None, [words(str(said.get("text") or "")), *(each.text for each in forwarded)]))
     if said.get("subtype") not in _QUOTED or not text:
         return None
     at = moment(said.get("ts"))
@@ -108,7 +109,7 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
     known = said.get("username") or profile.get("display_name") or profile.get("real_name") or profile.get("name")
     who = str(said.get("user") or said.get("bot_id") or "")
     author = names.setdefault(who, str(known or f"person {len(names) + 1}"))
-    return Message(role="user", text=text, author=author, author_id=who, at=at)
+    return Message(role="user", text=text, author=author, author_id="" if forwarded else who, at=at)
 
 
 def has_more(said: Json) -> bool:

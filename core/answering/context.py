@@ -17,6 +17,7 @@ from core.documents.excerpt import stems
 from core.errors import ModelUnavailable
 from core.events import Observer, TokensUsed
 from core.model import (
+    NOT_KEPT,
     ChatMessage,
     Conversation,
     Cost,
@@ -121,7 +122,7 @@ def earlier_questions(conversation: Conversation | None) -> str:
     They reach back to one that names what they are about, so that a topic is kept over several steps.
     """
     turns = conversation.turns if conversation else ()
-    asked = [turn.question for turn in turns if not is_small_talk(turn.question)]
+    asked = [turn.question for turn in turns if turn.question != NOT_KEPT and not is_small_talk(turn.question)]
     start = max(len(asked) - EARLIER, 0)
     while start > 0 and len(asked) - start < MOST_EARLIER and _POINTS.match(asked[start]):
         start -= 1
@@ -135,7 +136,8 @@ def history(conversation: Conversation | None, *, budget: float, frame: int = 0)
     nothing in a new answer; tool calls are not replayed.
     """
     kept: list[ChatMessage] = []
-    for turn in reversed(conversation.turns if conversation else ()):
+    known = [turn for turn in (conversation.turns if conversation else ()) if turn.answer != NOT_KEPT]
+    for turn in reversed(known):
         answer = spoken(_MARK.sub(r"\1", turn.answer))
         said: list[ChatMessage] = [*attached(turn.attachments), {"role": "user", "content": spoken(turn.question)}]
         said.append({"role": "assistant", "content": answer})

@@ -253,7 +253,7 @@ class Responder:
         try:
             answer = Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
             if await self._is_asked(claim, conversation, scope, spent):
-                answer = await self._answer(claim, surface, run, outcome)
+                answer = await self._answer(claim, surface, conversation, run, outcome)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
             settling = self._settle(claim, reservation, spent, counts=is_replaced and bool(spent), is_heard=False)
@@ -295,7 +295,12 @@ class Responder:
             await surface.alert(home, budget_alert(alert))
 
     async def _answer(
-        self, claim: Claim, surface: Surface, run: AsyncGenerator[Progress, None], outcome: list[Answer]
+        self,
+        claim: Claim,
+        surface: Surface,
+        past: Conversation | None,
+        run: AsyncGenerator[Progress, None],
+        outcome: list[Answer],
     ) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
 
@@ -319,7 +324,7 @@ class Responder:
         posting = max(took - (0 if claim.is_quiet else outcome[0].total_time_ms), 0)
         outcome[0] = outcome[0].model_copy(update={"posting_time_ms": round(posting, 1)})
         if memory and delivery.messages:
-            await self._remember(memory, question, outcome[0], delivery.messages)
+            await self._remember(memory, past, question, outcome[0], delivery.messages)
             names = [name for message in delivery.messages for name in message.names]
             if self.deliveries and await self.deliveries.has_gone(names):  # deleted while it was written
                 await memory.remove(question.message)
@@ -366,24 +371,18 @@ class Responder:
         return True
 
     async def _remember(
-        self, memory: ConversationStore, question: Question, answer: Answer, messages: tuple[MessageRef, ...]
+        self,
+        memory: ConversationStore,
+        past: Conversation | None,
+        question: Question,
+        answer: Answer,
+        messages: tuple[MessageRef, ...],
     ) -> None:
         """Keep a turn that a follow-up could refer to: no failure, nor what was stopped before it said anything."""
         was_cut = answer.status is Status.STOPPED and not answer.citations
         if answer.is_failure or answer.status is Status.REFUSED or was_cut:
             return
-        turn = Turn(
-            question_ref=question.message,
-            question=question.text,
-            answer=answer.text,
-            citations=answer.citations,
-            tool_calls=answer.tool_calls,
-            at=self.now(),
-            author_id=question.author.id,
-            asked_at=question.asked_at,
-            messages=messages,
-            attachments=question.alone.attachments,
-        )
+        turn = Turn.of(question, answer, messages, at=self.now(), past=past.turns if past else ())
         writing = self.insist(partial(memory.append, question.message.thread, turn))
         await self._keep(question.message, writing, Step.REMEMBERED)
 

@@ -67,8 +67,9 @@ class Forgetting:
         """Remove all of a person in a workspace, beginning with what waits, which would be remembered later."""
         await self.waiting.forget_person(home, person_id)
         turns = await self.conversations.forget_person(home, person_id)
+        changed = await self.conversations.unquote(home, person_id)
         # A model may have been given them, for others.
-        await self.waiting.begin_anew(tuple(dict.fromkeys(each.thread for each in turns)))
+        await self.waiting.begin_anew(tuple(dict.fromkeys(each.thread for each in (*turns, *changed))))
         return Forgotten(len(turns), await self.votes.forget_person(home, person_id))
 
     async def kept(self, home: WorkspaceRef, person_id: str) -> PersonalData:

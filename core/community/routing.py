@@ -218,6 +218,7 @@ def signal(
         asked_at=inbound.at,
         is_unasked=decision.reason in UNSPOKEN,
         is_doubtful=decision.is_doubtful,
+        words_of=inbound.words_of,
         top_k=terms.top_k,
         relevance_threshold=terms.relevance_threshold,
     )
@@ -243,12 +244,13 @@ def _worded(inbound: Inbound) -> Inbound:
     file, which a long question becomes on Discord. Of what is too long for a question its beginning is one, and the
     whole stays. Raises `InvalidInput` if all that there is are files that could not be read.
     """
-    last = inbound.quoted[-1] if inbound.quoted else None
+    last, asker = inbound.quoted[-1] if inbound.quoted else None, inbound.author and inbound.author.id
     file = next((each for each in inbound.attachments if each.text), None)
     if last is not None and last.role == "user":
-        text, rest = last.text, {"quoted": inbound.quoted[:-1]}
+        text, rest, author = last.text, {"quoted": inbound.quoted[:-1]}, last.author_id
     elif file is not None:
-        text, rest = file.text, {"attachments": tuple(each for each in inbound.attachments if each is not file)}
+        others = tuple(each for each in inbound.attachments if each is not file)
+        text, rest, author = file.text, {"attachments": others}, "" if file.is_quoted else asker
     elif inbound.attachments:
         raise InvalidInput(nothing_to_read(inbound.attachments), field="text")
     else:
@@ -256,4 +258,4 @@ def _worded(inbound: Inbound) -> Inbound:
     text = text.strip()
     if len(text) > QUESTION_LIMIT:
         text, rest = f"{text[:BEGINNING].rsplit(maxsplit=1)[0]} …", {}
-    return inbound.model_copy(update={"text": text, **rest})
+    return inbound.model_copy(update={"text": text, "words_of": None if author == asker else author, **rest})

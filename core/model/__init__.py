@@ -85,6 +85,7 @@ from core.model.question import (
     CONTEXT_LIMIT,
     EVERYTHING,
     NO_QUESTION,
+    NOT_KEPT,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
     Asker,

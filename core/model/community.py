@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field
 
-from core.model.answer import Citation, ToolRecord
+from core.model.answer import Answer, Citation, ToolRecord
 from core.model.budgets import Budget
-from core.model.question import Attachments
+from core.model.question import NOT_KEPT, Attachments, Question
 from core.model.refs import MessageRef, Person, ThreadRef, Value, WorkspaceRef
 
 
@@ -19,7 +20,8 @@ class Turn(Value):
     """One exchange as it is remembered; appended once, by `question_ref`. `author_id` is who asked, if known.
 
     `at` is when it was answered and `asked_at` when it was asked, if known. `messages` are those with the answer, which
-    older versions did not keep; `attachments` are files that the question came with.
+    older versions did not keep; `attachments` are files that the question came with. `quoted` are those whose words the
+    answer may hold as they were quoted to its question, or to one before, by their ids; an empty one is anybody's.
     """
 
     question_ref: MessageRef
@@ -32,6 +34,35 @@ class Turn(Value):
     asked_at: datetime | None = None
     messages: tuple[MessageRef, ...] = ()
     attachments: Attachments = ()
+    quoted: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, question: Question, answer: Answer, messages: tuple[MessageRef, ...], *, at: datetime, past: Sequence[Self]
+    ) -> Self:
+        """Return what is remembered of an answer, for which a model was given the *past* too."""
+        return cls(
+            question_ref=question.message,
+            question=question.text if question.words_of is None else NOT_KEPT,
+            answer=answer.text,
+            citations=answer.citations,
+            tool_calls=answer.tool_calls,
+            at=at,
+            author_id=question.author.id,
+            asked_at=question.asked_at,
+            messages=messages,
+            attachments=tuple(each for each in question.attachments if not each.is_quoted),
+            quoted=tuple(sorted(question.quoted.union(*(each.quoted for each in past)))),
+        )
+
+    def quotes(self, person_id: str) -> bool:
+        """Return whether it may hold words of somebody that were quoted."""
+        return not {"", person_id}.isdisjoint(self.quoted)
+
+    @property
+    def alone(self) -> Self:
+        """The turn without all that may hold words of others, which is the answer with what was searched for it."""
+        return self.model_copy(update={"answer": NOT_KEPT, "citations": (), "tool_calls": (), "quoted": ()})
 
 
 class Conversation(Value):

@@ -23,6 +23,7 @@ NAME_LIMIT = 100  # characters of an author's name; platforms allow fewer
 CONTEXT_LIMIT = 20  # quoted messages: what a reader sees of a thread without scrolling far
 ATTACHMENTS_LIMIT = 20_000  # characters of all files that come with a question
 MOST_ATTACHMENTS = 10  # as many as a message has on Discord
+NOT_KEPT = "[...]"  # stands for what holds words of somebody else, where it is remembered
 LEFT_OUT = "\n[...]\n"  # stands for the middle of a file that is too long
 _KEPT = frozenset("\n\t\u200c\u200d")
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
@@ -205,6 +206,7 @@ class Question(Value):
     asked_at: datetime
     is_unasked: bool = False
     is_doubtful: bool = False
+    words_of: str | None = None
     scope: Annotated[Scope, AfterValidator(_picked)] = Scope()
     top_k: int = Field(default=5, ge=1, le=20)
     relevance_threshold: float = Field(default=0.5, ge=0.0, le=1.0, allow_inf_nan=False)
@@ -215,10 +217,20 @@ class Question(Value):
         own = tuple(each for each in self.attachments if not each.is_quoted)
         return self.model_copy(update={"context": (), "attachments": own})
 
+    @property
+    def quoted(self) -> frozenset[str]:
+        """Whose words it has or quotes, by their ids; an empty one is nobody knows whose, as of files."""
+        said = {each.author_id for each in self.context if each.role == "user"}
+        files = {"" for each in self.attachments if each.is_quoted}
+        return frozenset(said | files | ({self.words_of} if self.words_of is not None else set()))
+
+    def is_by(self, person_id: str) -> bool:
+        """Return whether somebody asked it, or its own words may be theirs."""
+        return self.author.id == person_id or self.words_of in ("", person_id)
+
     def quotes(self, person_id: str) -> bool:
-        """Return whether words of somebody are quoted to it; so are those of nobody knows whom, as in files."""
-        said = any(each.role == "user" and each.author_id in ("", person_id) for each in self.context)
-        return said or any(each.is_quoted for each in self.attachments)
+        """Return whether words of somebody are in it or quoted to it; so may be those of nobody knows whom."""
+        return not self.quoted.isdisjoint(("", person_id))
 
     @property
     def asker(self) -> Asker:
@@ -276,7 +288,8 @@ class Inbound(Value):
     with each edit. `mentions` are the ids of those who are named in `text`. `is_reply_to` is the id of whoever wrote
     the message replied to, empty where it is no reply; `quoted` is that message and those before it, oldest first, and
     then what it forwards. `attachments` are its own files, and then theirs, once they are read. What it `carries` may
-    be its words where it has none: a file that may be text, or a forward.
+    be its words where it has none: a file that may be text, or a forward. Then `words_of` is who wrote them, empty if
+    nobody knows, and None if whoever asks did.
     """
 
     kind: InboundKind
@@ -291,4 +304,5 @@ class Inbound(Value):
     quoted: tuple[Message, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     carries: bool = False
+    words_of: str | None = None
     at: datetime | None = None

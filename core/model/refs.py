@@ -107,7 +107,10 @@ class Person(Value):
 
 
 class Message(Value):
-    """One line as the model or the platform sees it; whose it is goes to no model, and is there to be forgotten by."""
+    """One line as the model or the platform sees it; whose it is goes to no model, and is there to be forgotten by.
+
+    No id means that nobody knows, or that words of several people are in it.
+    """
 
     role: Literal["user", "assistant"]
     text: str

@@ -77,6 +77,13 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def unquote(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+        """Leave of every turn in a workspace that may hold quoted words of a person what is `alone`.
+
+        Return the questions of those.
+        """
+        ...
+
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Return how many turns are remembered that a person has asked for in a workspace; it may take long."""
         ...
@@ -181,6 +188,7 @@ class WaitingWords(Protocol):
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove the words of every question of a person in a workspace; return the number of those that had any.
 
+        A question without words of its own, which are those that it forwards, is of whoever wrote them too.
         What waits or is being answered is treated as deleted, and nothing else can be tried again. A question of
         somebody else to which words of that person are quoted goes on without any that are quoted, begun anew.
         """

@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.conversations import RedisConversations
 from adapters.redis.secrets import Seal
-from core.model import Attendance, ChannelRef, Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
+from core.model import NOT_KEPT, Attendance, ChannelRef, Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
 from core.ports import ConversationStore
 from tests.builders import NOON, thread
 from tests.fakes.conversations import MemoryConversations
@@ -228,6 +228,21 @@ async def test_a_person_is_forgotten_in_every_thread_of_a_workspace(store: Conve
     assert await store.load(thread("here")) == Conversation(thread=thread("here"), turns=(theirs,))
     assert await store.load(thread("there")) is None
     assert await store.load(elsewhere) is not None
+
+
+@pytest.mark.promise("forget-person")
+async def test_an_answer_that_may_hold_quoted_words_of_a_person_is_not_kept(store: ConversationStore) -> None:
+    """What others asked stays, where it stood, with who they are and which messages answer it; so do other answers."""
+    names: list[tuple[str, ...]] = [("p1",), ("p3",), ("", "p4"), ()]
+    turns = [turn(f"{number}", by="p2").model_copy(update={"quoted": each}) for number, each in enumerate(names)]
+    for each in turns:
+        await store.append(thread(), each)
+
+    changed = [turns[0].question_ref, turns[2].question_ref]
+    assert [await store.unquote(thread().home, "p1") for _ in range(2)] == [changed, []]
+    now = tuple(each.alone if each.question_ref in changed else each for each in turns)
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=now)
+    assert now[0] == turn("0", by="p2").model_copy(update={"answer": NOT_KEPT, "citations": (), "tool_calls": ()})
 
 
 @pytest.mark.promise("forget")

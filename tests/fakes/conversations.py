@@ -86,6 +86,17 @@ class MemoryConversations:
             await self.remove(ref)
         return gone
 
+    async def unquote(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+        """Leave of each turn that may hold quoted words of a person what is alone."""
+        found = list[MessageRef]()
+        for thread in self._in(home):
+            turns = self._current(thread)
+            for key, turn in turns.items():
+                if turn.quotes(person_id):
+                    turns[key] = turn.alone
+                    found.append(turn.question_ref)
+        return found
+
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Count a person's turns."""
         turns = [turn for thread in self._in(home) for turn in self._current(thread).values()]

@@ -153,8 +153,7 @@ class MemoryInbox:
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has asked."""
         self._check()
-        theirs = [each for each in self._records.values() if each.is_by(home, person_id)]
-        gone = sum(map(self._forget, theirs))
+        gone = sum(map(self._forget, [each for each in self._records.values() if each.may_be_by(home, person_id)]))
         for record in self._records.values():
             record.quote_no_more(home, person_id)
         return gone

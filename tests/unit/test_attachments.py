@@ -15,7 +15,9 @@ from core.community.routing import BEGINNING, Action, Company, Reason, Standing,
 from core.errors import InvalidInput
 from core.messages import unread_files
 from core.model import (
+    NOT_KEPT,
     QUESTION_LIMIT,
+    Answer,
     Asked,
     Attachment,
     Inbound,
@@ -25,6 +27,7 @@ from core.model import (
     Question,
     Setting,
     Status,
+    Turn,
     Unread,
 )
 from core.model.question import ATTACHMENTS_LIMIT, LEFT_OUT, MOST_ATTACHMENTS
@@ -139,6 +142,29 @@ def test_a_forward_without_words_is_the_question_and_its_files_come_along() -> N
     asked = asked_with(LOG, quoted=(FORWARDED,))
 
     assert (asked.text, asked.context, asked.attachments) == (FORWARDED.text, (), (LOG,))
+
+
+@pytest.mark.promise("forget-person")
+@pytest.mark.parametrize(
+    ("brought", "author"),
+    [
+        ({"quoted": (FORWARDED,)}, ""),
+        ({"quoted": (FORWARDED.model_copy(update={"author_id": "p2"}),)}, "p2"),
+        ({"quoted": (FORWARDED.model_copy(update={"author_id": "p1"}),)}, None),
+        ({"attachments": (LOG.model_copy(update={"is_quoted": True}),)}, ""),
+        ({"attachments": (LOG,)}, None),
+    ],
+)
+def test_words_of_somebody_else_are_theirs_though_they_are_the_question(
+    brought: dict[str, Any], author: str | None
+) -> None:
+    """They are not remembered as those of whoever asks, and a person who is forgotten may have written them."""
+    asked = asked_with(**brought)
+
+    kept = Turn.of(asked, Answer(id="a", text="It shakes.", status=Status.ANSWERED), (), at=NOON, past=())
+    assert (asked.words_of, kept.question) == (author, asked.text if author is None else NOT_KEPT)
+    assert [asked.is_by(each) for each in ("p1", "p2", "p3")] == [True, author in ("", "p2"), author == ""]
+    assert asked.alone.quotes("p2") == (author in ("", "p2"))
 
 
 def test_a_forward_that_is_too_long_is_asked_about_all_the_same() -> None:

@@ -11,9 +11,9 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.errors import ModelUnavailable
 from core.events import Answered
-from core.model import Answer, Asked, Claim, Deleted, Delivery, MessageRef, Progress, Reaction
+from core.model import Answer, Asked, Claim, Deleted, Delivery, Message, MessageRef, Progress, Reaction
 from tests.builders import NOON, hit, question, thread
-from tests.fakes.chat import Script, ScriptedChatModel, turn
+from tests.fakes.chat import Script, ScriptedChatModel, asked_of, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
@@ -127,3 +127,20 @@ async def test_what_was_written_before_is_shown_while_the_index_is_away(script: 
 
     assert (answer.text, desk.surface.shown[-1:]) == (WRITTEN.answer.text, [answer])
     assert await desk.store.load(thread()) is not None
+
+
+@pytest.mark.promise("forget-person")
+async def test_an_answer_is_kept_with_whose_words_it_may_hold(script: Script) -> None:
+    """Those that were quoted to its question, and to those before; without them no model is told what was answered."""
+    model = script(*ANSWERED, *ANSWERED, *ANSWERED)
+    desk, theirs = Desk(model), Message(role="user", text="Robots rest.", author_id="p2")
+
+    await desk.ask(question(context=(theirs,)))
+    await desk.ask(question("And its arm?", id="m2"))
+    found = await desk.store.load(thread())
+    assert found is not None
+    await desk.store.unquote(thread().home, "p2")
+    await desk.ask(question("And its leg?", id="m3"))
+
+    assert [each.quoted for each in found.turns] == [("p2",), ("p2",)]
+    assert [asked_of(message) for message in model.prompts[2].messages[1:]] == ["And its leg?"]

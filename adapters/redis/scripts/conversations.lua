@@ -40,6 +40,16 @@ function script.note_answer(thread, ids, kept, ttl)
   redis.call('PEXPIRE', KEYS[1], ttl)
 end
 
+-- Puts other words into the entry of a turn; returns whether it was still as it *was*.
+function script.replace(ref, was, sealed)
+  local key, found = KEYS[1], false
+  each_about(key, ref, function(at, entry)
+    found = found or entry == was
+    if entry == was then redis.call('LSET', key, at, ref .. ' ' .. sealed) end
+  end)
+  return found
+end
+
 function script.remove(ref)
   local key, gone = KEYS[1], 0
   each_about(key, ref, function(_, entry) gone = gone + redis.call('LREM', key, 1, entry) end)

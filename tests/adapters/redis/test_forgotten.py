@@ -26,6 +26,7 @@ from adapters.redis.secrets import VERSION, Seal
 from core.community.moderation import Forgetting
 from core.errors import StoreUnavailable
 from core.model import (
+    Answer,
     AnyPlace,
     Asked,
     AskedAgain,
@@ -44,6 +45,7 @@ from core.model import (
     Question,
     ReplyAddress,
     Reservation,
+    Status,
     Task,
     ThreadRef,
     Turn,
@@ -255,9 +257,8 @@ class History:
             await self.conversations.remove(task.message)
             return
         asked = task.question
-        turn = Turn(
-            question_ref=task.message, question=asked.text, answer=asked.text, at=NOON, author_id=asked.author.id
-        )
+        said = "".join(each.text for each in (asked, *asked.context))
+        turn = Turn.of(asked, Answer(id="a", text=said, status=Status.ANSWERED), (), at=NOON, past=())
         if self.chance.random() < 0.5:  # the answer stands in the channel, which is noted
             outside = task.message.thread.model_copy(update={"thread": task.message.thread.channel})
             turn = turn.model_copy(update={"messages": (MessageRef(thread=outside, id=f"a{len(self.said)}"),)})
@@ -301,7 +302,8 @@ def words(text: str) -> set[str]:
 
 
 ORGANIZATION = "e/"
-SEEDS = sorted({*range(examples(60)), 40})  # in the 40th, a question fails in the minute before it expires
+SEEDS = sorted({*range(examples(60)), 31, 40})
+"""In the 31st, an answer to others quotes them; in the 40th, a question fails in the minute before it expires."""
 SCOPES: list[AnyPlace | Person | str] = [
     ORGANIZATION,
     PEOPLE[1],
