@@ -217,7 +217,7 @@ class Gate:
     _shut_until: float = field(default=-math.inf, init=False)
     _times: int = field(default=0, init=False)
     was_good: bool = False
-    _reason: str = field(default="", init=False)
+    reason: str = field(default="", init=False)
     _is_tried: bool = field(default=False, init=False)
     _was_open: bool = field(default=False, init=False)
 
@@ -234,7 +234,7 @@ class Gate:
         is_again = self._is_tried or self.clock() >= self._shut_until
         self._times, self._is_tried = self._times + is_again, False
         wait = self.policy.backoff(self._times) if seconds is None else seconds
-        self._shut_until, self._reason = max(self._shut_until, self.clock() + wait), reason
+        self._shut_until, self.reason = max(self._shut_until, self.clock() + wait), reason
         if self._was_open or self.was_good:
             self.shut_out(reason)
 
@@ -251,7 +251,7 @@ class Gate:
     def check(self, *, is_sent: bool = True) -> None:
         """Raise `ShutOut` for what would not be let in now; what *is_sent* otherwise is what goes first."""
         if self._times and (left := self._shut_until - self.clock()) > 0:
-            raise ShutOut(left, self._reason)
+            raise ShutOut(left, self.reason)
         if self._times and is_sent:
             self._shut_until, self._is_tried = self.clock() + self.policy.backoff(1), True
 
@@ -280,7 +280,7 @@ class CircuitBreaker:
     patience: float = math.inf
     clock: Callable[[], float] = time.monotonic
     _gate: Gate = field(init=False)
-    _reason: str = field(default="", init=False)
+    reason: str = field(default="", init=False)
     _failed: int = field(default=0, init=False)
     _worked: int = field(default=0, init=False)
     _since: float = field(default=0.0, init=False)
@@ -316,7 +316,7 @@ class CircuitBreaker:
 
     def _probe(self) -> None:
         """Let one call through if it is time. Raises `Skipped`."""
-        skipped = Skipped(f"The {self.service} failed again and again ({self._reason}), so it is skipped.")
+        skipped = Skipped(f"The {self.service} failed again and again ({self.reason}), so it is skipped.")
         if self._is_probed:
             raise skipped
         try:
@@ -330,7 +330,7 @@ class CircuitBreaker:
         self._gate.open(is_certain=True)
 
     def _fails(self, reason: str, *, is_probe: bool) -> None:
-        self._reason = reason
+        self.reason = reason
         self._since = self._since if self._failed else self.clock()
         self._failed += 1
         was_shut = self._gate.is_shut

@@ -7,7 +7,7 @@ name are not counted; their drafts pass through a throttle of their own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
@@ -121,7 +121,7 @@ class Throttle:
 
 def admit(gate: Gate, request: TraceRequestHeadersSentParams) -> None:
     """Raise `ShutOut` for a request that comes while the *gate* is shut; the gateway is another place."""
-    if "Upgrade" not in request.headers:
+    if "Upgrade" not in request.headers and _concerns(gate, request.headers):
         gate.check()
 
 
@@ -129,15 +129,21 @@ def judge(gate: Gate, ended: TraceRequestEndParams) -> None:
     """Shut the *gate* after a refusal of the token or of the address, and open it once something was let in.
 
     A limit that Discord itself sets comes with `Via`. Without it the network in front refuses an address altogether,
-    and for longer if it is not left alone.
+    and for longer if it is not left alone. What is sent without the token, such as the responses to a command, says
+    nothing about that.
     """
     response = ended.response
     if response.status == TOO_MANY_REQUESTS and "Via" not in response.headers:
         gate.shut("its address is refused", retry_after(response.headers))
     elif response.status == UNAUTHORIZED and "Authorization" in ended.headers:
         gate.shut(TOKEN_REFUSED)
-    elif response.status < FIRST_SERVER_ERROR:
+    elif response.status < FIRST_SERVER_ERROR and _concerns(gate, ended.headers):
         gate.open()
+
+
+def _concerns(gate: Gate, headers: Mapping[str, str]) -> bool:
+    """Return whether a request with these *headers* needs what the gate is about: all do but for the token."""
+    return "Authorization" in headers or gate.reason != TOKEN_REFUSED
 
 
 class Bucket(Ratelimit):

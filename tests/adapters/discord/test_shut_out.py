@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from discord import AutoShardedClient
 
 from adapters.chat.delivery import PlatformSurface
+from adapters.chat.lease import traced
 from adapters.chat.live_message import Pace
 from adapters.discord.connection import connect, log_in
-from adapters.discord.limits import Throttle
+from adapters.discord.limits import Throttle, admit, judge
 from adapters.discord.platform import DiscordChat
 from core.errors import RateLimited, ShutOut
 from core.events import Event, PlaceRefused
@@ -112,10 +115,10 @@ async def test_nothing_more_is_written_that_nobody_can_be_shown_for_long(speaker
 
 @pytest.mark.promise("bans-are-waited-out")
 async def test_a_token_that_is_refused_is_tried_again_until_it_is_good(speaker: Speaker) -> None:
-    """More and more rarely, and nobody is told that the place is closed."""
+    """More and more rarely, whatever is sent without it, and nobody is told that the place is closed."""
     discord, gate, waits = speaker.discord, speaker.throttle.gate, list[float]()
-    good = discord.server.token
-    async with speaker.surface() as surface:
+    good, trace = discord.server.token, traced(before=partial(admit, gate), after=partial(judge, gate))
+    async with speaker.surface() as surface, ClientSession(trace_configs=[trace]) as without_token:
         discord.server.token = "another one"
         claim = await discord.asks()
         for _ in range(4):
@@ -124,6 +127,7 @@ async def test_a_token_that_is_refused_is_tried_again_until_it_is_good(speaker: 
             with pytest.raises(ShutOut) as caught:
                 gate.check()
             waits.append(caught.value.wait)
+            await without_token.get(discord.server.api_url)
             speaker.clock.advance(caught.value.wait)
         assert (waits, [each for each in speaker.events if isinstance(each, PlaceRefused)]) == (
             [1.0, 2.0, 4.0, 8.0],
