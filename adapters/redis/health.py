@@ -182,23 +182,31 @@ async def _lack(client: Redis, name: str, *words: str) -> str | None:
 
 
 async def _on_memory(client: Redis, **node: object) -> list[str]:
-    """Return in what ways a server may lose what it was given."""
+    """Return in what ways a server may lose what it was given, as it says by `INFO` or else by its settings."""
+    facts = await _facts(client, **node)
+    most, policy = facts.get("maxmemory"), facts.get("maxmemory_policy")
+    if most is None:
+        most, policy = await _setting(client, "maxmemory", **node), await _setting(client, "maxmemory-policy", **node)
+    is_kept = facts.get("aof_enabled")
+    if is_kept is None and (said := await _setting(client, "appendonly", **node)) is not None:
+        is_kept = said == "yes"
+    saved = None if is_kept else await _setting(client, "save", **node)  # where snapshots are written, that is enough
+    is_told = is_kept or saved or (is_kept is not None and saved is not None)
+    dangers = [EVICTS] if most not in (None, 0, "0") and policy != "noeviction" else []
+    if is_told and not is_kept and not saved:
+        dangers.append(FORGETS)
+    return dangers if is_told and most is not None else [*dangers, UNTOLD]
+
+
+async def _setting(client: Redis, name: str, **node: object) -> str | None:
+    """Return how a server is set; None where nobody may ask, as with many hosted servers, or it knows no such thing."""
     from redis.exceptions import ResponseError
 
-    facts = await _facts(client, **node)
-    if "aof_enabled" not in facts or "maxmemory" not in facts:
-        return [UNTOLD]
-    evicts = facts["maxmemory"] and facts.get("maxmemory_policy") != "noeviction"
-    dangers = [EVICTS] if evicts else []
-    if not facts["aof_enabled"]:
-        try:
-            settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save", **node))
-        except ResponseError:  # nobody may ask, as with many hosted servers
-            return [*dangers, UNTOLD]
-        saved = settings.get("save", settings.get(b"save"))
-        if not saved:  # no snapshots are written either, unless it does not say
-            dangers.append(UNTOLD if saved is None else FORGETS)
-    return dangers
+    with suppress(ResponseError):
+        said = cast("dict[Any, Any]", await _say(client, "CONFIG GET", name, **node))
+        found = said.get(name, said.get(name.encode()))
+        return found.decode() if isinstance(found, bytes) else found
+    return None
 
 
 async def _say(client: Redis, *words: str | int, **node: object) -> object:

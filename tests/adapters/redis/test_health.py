@@ -100,6 +100,14 @@ async def test_a_user_who_may_not_ask_about_the_server_may_use_it(tmp_path: Path
         assert says == f"a Redis server of unknown version at {node.host} {UNTOLD}"
         node.say("ACL", "SETUSER", "me", "+info")
         assert (await checked(f"redis://me:hunter2@{node.host}", allows_loss=False)).endswith(UNTOLD)
+        node.say("ACL", "SETUSER", "me", "-info", "+config|get")
+        with pytest.raises(Misconfigured, match="appendonly to yes"):
+            await checked(f"redis://me:hunter2@{node.host}", allows_loss=False)
+        node.say("CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru", "appendonly", "yes")
+        with pytest.raises(Misconfigured, match="policy to noeviction"):
+            await checked(f"redis://me:hunter2@{node.host}", allows_loss=False)
+        node.say("CONFIG", "SET", "maxmemory", "0")
+        assert (await checked(f"redis://me:hunter2@{node.host}", allows_loss=False)).endswith(node.host)
 
 
 async def test_a_store_that_may_lose_questions_is_refused_unless_that_is_allowed(tmp_path: Path) -> None:
