@@ -210,6 +210,8 @@ async def take_over(
             with suppress(*NOT_NOW):
                 await replace(PATIENT, sleep=services.sleep).call(again)
         await services.sleep(services.accepting.accepted_for / 2)
+        with suppress(*NOT_NOW):  # what was put back meanwhile may be of somebody who is forgotten
+            await replace(PATIENT, sleep=services.sleep).call(services.self_help.forgetting.again)
         lost()
 
     mark = services.store_mark
@@ -253,7 +255,7 @@ async def _put_back(services: ChatServices) -> None:
     for (accepted, each), stage in zip(known, stages, strict=True):
         if services.unanswered.get(accepted) is not each:
             continue  # it was moved while the store was asked
-        if stage is Stage.OVER:
+        if stage is Stage.OVER or services.self_help.forgetting.is_forgotten(each.asked.question):
             services.unanswered.pop(accepted)
         elif stage is not Stage.UNKNOWN:
             each.stage, each.missed = stage, 0

@@ -320,6 +320,9 @@ class Intake:
         """
         is_new = False
         for each in signals:
+            is_late = routed is not None and routed.event.is_late
+            if is_late and isinstance(each, Asked) and self._services.self_help.forgetting.is_forgotten(each.question):
+                continue  # a store that has lost it may have lost that as well
             taken = await self._services.inbox.put(self._dated(each, routed))
             if taken is None and routed is not None:
                 if (looked := await self._resumed(routed)) is None:

@@ -115,7 +115,9 @@ class RedisConversations:
                 await self._client.delete(note)
             return sum([await self._client.delete(CONVERSATION.format(thread)) for thread in await self._in(place)])
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+    async def forget_person(
+        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    ) -> Sequence[MessageRef]:
         """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace."""
         gone = list[MessageRef]()
         for key in await self._attendances(home):
@@ -123,7 +125,7 @@ class RedisConversations:
                 await self._client.hdel(key, SPOKE + person_id)
         for thread in await self._in(home):
             for entry, turn in await self._turns(thread):
-                if turn is None or turn.author_id == person_id:
+                if turn is None or turn.is_by(person_id, before):
                     ref = entry.partition(b" ")[0]
                     was_there = await self._run("remove", CONVERSATION.format(thread), ref=ref)
                     gone += [turn.question_ref] if was_there and turn is not None else []

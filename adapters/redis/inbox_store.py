@@ -233,16 +233,18 @@ class InboxStore:
         waiting, running, dead, oldest = await self._run("backlog", PREFIX, lease=int(self._bounds.lease * 1000))
         return Backlog(waiting, running, dead, oldest / 1000)
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+    async def forget_person(self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None) -> int:
         """Remove the words of every question of a person, and those that nobody can read, each as one step."""
         gone, is_changed = 0, False
         async for ref, question, sealed in self._questions(home):
-            if question is None or question.is_by(person_id):
+            if question is None or question.is_by(person_id, before):
                 gone += await self._forget(ref)
             elif question.quotes(person_id):
                 given: dict[str, Argument] = {"ref": str(ref), "was": sealed, **self._sealed(ref, text=question.alone)}
                 is_changed = not await self._run("replace_words", PREFIX, **given) or is_changed
-        return gone + (await self.forget_person(home, person_id) if is_changed else 0)  # somebody has edited one
+        return gone + (
+            await self.forget_person(home, person_id, before=before) if is_changed else 0
+        )  # somebody has edited one
 
     async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
         """Tell whoever works on the first question of each thread."""

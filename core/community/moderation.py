@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from datetime import datetime
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
 from core.messages import (
@@ -29,6 +30,7 @@ from core.model import (
     OrderKind,
     Person,
     Policy,
+    Question,
     ThreadRef,
     Turn,
     WorkspaceRef,
@@ -54,6 +56,9 @@ class PersonalData:
     votes: int = 0
 
 
+ORDERED = timedelta(hours=1)  # so long is known who was forgotten: longer than anybody looks for missed questions
+
+
 @dataclass
 class Forgetting:
     """Knows every place where something of people is kept. Raises `StoreUnavailable`."""
@@ -62,15 +67,40 @@ class Forgetting:
     votes: VoteStore
     waiting: WaitingWords
     policies: PolicyStore
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
+    orders: dict[tuple[WorkspaceRef, str], datetime] = field(
+        default_factory=dict[tuple[WorkspaceRef, str], datetime], init=False
+    )
 
     async def person(self, home: WorkspaceRef, person_id: str) -> Forgotten:
-        """Remove all of a person in a workspace, beginning with what waits, which would be remembered later."""
-        await self.waiting.forget_person(home, person_id)
-        turns = await self.conversations.forget_person(home, person_id)
+        """Remove all of a person in a workspace, beginning with what waits, which would be remembered later.
+
+        A store that loses what it has may not know of it as yet, so this is done `again`.
+        """
+        now = self.now()
+        self.orders = {**{each: at for each, at in self.orders.items() if now - at < ORDERED}, (home, person_id): now}
+        turns = await self._questions(home, person_id)
+        return Forgotten(len(turns), await self.votes.forget_person(home, person_id))
+
+    def is_forgotten(self, question: Question) -> bool:
+        """Return whether a question was asked before somebody was forgotten who may have written it."""
+        home = question.message.thread.home
+        return any(place == home and question.is_by(person, at) for (place, person), at in self.orders.items())
+
+    async def again(self) -> None:
+        """Remove what was asked before somebody was forgotten, and was put back into a store that had lost it."""
+        for (home, person_id), at in list(self.orders.items()):
+            await self._questions(home, person_id, before=at)
+
+    async def _questions(
+        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    ) -> Sequence[MessageRef]:
+        await self.waiting.forget_person(home, person_id, before=before)
+        turns = await self.conversations.forget_person(home, person_id, before=before)
         changed = await self.conversations.unquote(home, person_id)
         # A model may have been given them, for others.
         await self.waiting.begin_anew(tuple(dict.fromkeys(each.thread for each in (*turns, *changed))))
-        return Forgotten(len(turns), await self.votes.forget_person(home, person_id))
+        return turns
 
     async def kept(self, home: WorkspaceRef, person_id: str) -> PersonalData:
         """Return how much there is of a person in a workspace."""

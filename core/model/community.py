@@ -55,6 +55,10 @@ class Turn(Value):
             quoted=tuple(sorted(question.quoted.union(*(each.quoted for each in past)))),
         )
 
+    def is_by(self, person_id: str, before: datetime | None = None) -> bool:
+        """Return whether somebody asked it, and, where a time is given, *before* that."""
+        return self.author_id == person_id and (before is None or (self.asked_at or self.at) <= before)
+
     def quotes(self, person_id: str) -> bool:
         """Return whether it may hold words of somebody that were quoted."""
         return not {"", person_id}.isdisjoint(self.quoted)

@@ -70,10 +70,12 @@ class ConversationStore(Protocol):
         """Remove every conversation of a place, with what is noted of its threads; return their number."""
         ...
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+    async def forget_person(
+        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    ) -> Sequence[MessageRef]:
         """Remove every turn that a person has asked for in a workspace; return the questions of those.
 
-        That they have spoken is forgotten too.
+        That they have spoken is forgotten too. Of a time *before* which they asked, the rest stays.
         """
         ...
 
@@ -185,10 +187,11 @@ class Underway(Protocol):
 class WaitingWords(Protocol):
     """What people wrote that is not answered, or could not be. Raises `StoreUnavailable`."""
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+    async def forget_person(self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None) -> int:
         """Remove the words of every question of a person in a workspace; return the number of those that had any.
 
-        A question without words of its own, which are those that it forwards, is of whoever wrote them too.
+        A question without words of its own, which are those that it forwards, is of whoever wrote them too. What was
+        not asked *before* a time stays.
         What waits or is being answered is treated as deleted, and nothing else can be tried again. A question of
         somebody else to which words of that person are quoted goes on without any that are quoted, begun anew.
         """

@@ -74,14 +74,16 @@ class MemoryConversations:
             del self._turns[str(thread)]
         return len(there)
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+    async def forget_person(
+        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    ) -> Sequence[MessageRef]:
         """Remove a person's turns."""
-        for key, (before, end) in self._attended.items():
+        for key, (known, end) in self._attended.items():
             if key.startswith(f"{home}:"):
-                spoke = {each: at for each, at in before.spoke.items() if each != person_id}
-                self._attended[key] = before.model_copy(update={"spoke": spoke}), end
+                spoke = {each: at for each, at in known.spoke.items() if each != person_id}
+                self._attended[key] = known.model_copy(update={"spoke": spoke}), end
         turns = [turn for thread in self._in(home) for turn in self._current(thread).values()]
-        gone = [turn.question_ref for turn in turns if turn.author_id == person_id]
+        gone = [turn.question_ref for turn in turns if turn.is_by(person_id, before)]
         for ref in gone:
             await self.remove(ref)
         return gone

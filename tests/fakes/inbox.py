@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from core.errors import ApologyFailed, PeopleUnavailable, ShutOut, StoreUnavailable
 from core.model import (
@@ -150,11 +150,12 @@ class MemoryInbox:
         self._check()
         return sum(record.state in ("accepted", "waiting") for record in self._records.values())
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+    async def forget_person(self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None) -> int:
         """Remove what a person has asked."""
         self._check()
-        gone = sum(map(self._forget, [each for each in self._records.values() if each.may_be_by(home, person_id)]))
-        for record in self._records.values():
+        records = tuple(self._records.values())
+        gone = sum(self._forget(each) for each in records if each.may_be_by(home, person_id, before))
+        for record in records:
             record.quote_no_more(home, person_id)
         return gone
 

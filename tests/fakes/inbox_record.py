@@ -113,9 +113,9 @@ class Record:
         """Say whether somebody has asked it."""
         return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
 
-    def may_be_by(self, home: WorkspaceRef, person_id: str) -> bool:
+    def may_be_by(self, home: WorkspaceRef, person_id: str, before: datetime | None) -> bool:
         """Say whether somebody has asked it, or may have written its words."""
-        return self.message.thread.home == home and self.question is not None and self.question.is_by(person_id)
+        return self.message.thread.home == home and self.question is not None and self.question.is_by(person_id, before)
 
     @property
     def was_taken(self) -> bool:

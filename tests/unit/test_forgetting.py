@@ -9,7 +9,7 @@ import pytest
 
 from core.community.moderation import Forgetting, Forgotten
 from core.errors import StoreUnavailable
-from core.model import Claim, Conversation, Interruption, Person, Policy, Tally, Vote, Withdrawal
+from core.model import Asked, Claim, Conversation, Interruption, Person, Policy, Tally, Vote, Withdrawal
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
@@ -92,6 +92,20 @@ async def test_what_waits_is_removed_first(office: Office, way: str) -> None:
         await WAYS[way](office.forgetting)
 
     assert await office.inbox.waiting() == 0
+
+
+@pytest.mark.promise("forget-person")
+async def test_a_store_that_had_lost_what_is_forgotten_forgets_it_once_it_is_back(office: Office) -> None:
+    """A worker puts it back, or a platform tells of it; what the person asks later stays, and so do votes."""
+    office.forgetting.now = lambda: NOON
+    await office.forgetting.person(HOME, "p1")
+    later = asked("2").question.model_copy(update={"asked_at": NOON + timedelta(seconds=1)})
+    assert [office.forgetting.is_forgotten(each) for each in (asked().question, later)] == [True, False]
+
+    await office.fill()
+    await office.inbox.put(Asked(question=later))
+    await office.forgetting.again()
+    assert await office.left() == (1, None, Tally(helpful=1))
 
 
 @pytest.mark.promise("forget-person")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.chat.background import accepted, settle, take_over
+from adapters.chat.background import accepted, remember, settle, take_over
 from core.model import MessageRef, Stage
 from tests.adapters.chat.test_accepting import PLATFORM, A, Emptied, Finder, placed
 from tests.fakes.services import Counter, MemoryServices
@@ -37,6 +37,21 @@ async def test_a_loss_before_the_first_look_is_noticed_by_what_was_read_before()
     await cancelled(taking)
 
     assert office.services.store_mark.known == "2"
+
+
+@pytest.mark.promise("forget-person")
+async def test_what_was_forgotten_is_not_put_back() -> None:
+    """A store that was emptied right after that does not know of it any more."""
+    told = asyncio.Event()
+    office = MemoryServices(inbox=Emptied(), sleep=at_once)
+    office.services.store_mark.known = "the one before"
+    remember(office.services, A)
+    await office.services.self_help.forgetting.person(A.message.thread.home, A.question.author.id)
+    taking = asyncio.create_task(take_over(office.services, PLATFORM, Finder().find, lost=told.set))
+    await asyncio.wait_for(told.wait(), 5)
+    await cancelled(taking)
+
+    assert (office.services.unanswered, await office.inbox.waiting()) == ({}, 0)
 
 
 @pytest.mark.promise("crash-safe")
