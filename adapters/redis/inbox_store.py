@@ -242,9 +242,7 @@ class InboxStore:
             elif question.quotes(person_id):
                 given: dict[str, Argument] = {"ref": str(ref), "was": sealed, **self._sealed(ref, text=question.alone)}
                 is_changed = not await self._run("replace_words", PREFIX, **given) or is_changed
-        return gone + (
-            await self.forget_person(home, person_id, before=before) if is_changed else 0
-        )  # somebody has edited one
+        return gone + (await self.forget_person(home, person_id, before=before) if is_changed else 0)  # edited since
 
     async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
         """Tell whoever works on the first question of each thread."""
