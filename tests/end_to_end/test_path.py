@@ -14,7 +14,7 @@ import pytest
 from tests.fixtures.commands import Footnote, copy_data
 
 ROOT = Path(__file__).resolve().parents[2]
-CEILINGS = {"discord": (70, 481), "slack": (67, 359), "terminal": (39, 260)}
+CEILINGS = {"discord": (71, 486), "slack": (68, 362), "terminal": (41, 262)}
 """The most modules and functions, by platform: what somebody can still read in an afternoon."""
 MOST_COMMANDS = {"command": 100, "follow-up": 93, "mention": 86}
 MOST_OF_CLIENTS = 24
