@@ -33,7 +33,7 @@ UNKNOWN_KIND = "No kind of source called {!r} is installed; `footnote docs sourc
 NOT_INSTALLED = "Sources of the kind {!r} need a package that is no longer installed. Install it again."
 FAILED = "The package that brings sources of the kind {!r} failed ({}). Tell its authors; nothing was removed."
 NO_ADDRESS = "has no web address that footnotes could lead to."
-NO_TEXT = "The path {} has bytes in it that are not UTF-8; rename what they stand in, such as with `mv`."
+NO_TEXT = "The path {} contains bytes that are not UTF-8; rename that file or folder, for example with `mv`."
 NO_PAGE = "--page is for an address on the web, which begins with https:// or http://."
 MACRO = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 NO_MACRO = "{!r} does not say what a name stands for. Write --macro NAME=WORDS, such as --macro DISTRO=jazzy."

@@ -312,7 +312,7 @@ def test_nobody_else_can_read_the_data_folder(footnote: Footnote) -> None:
 
 @pytest.mark.promise("stored-data-lasts")
 def test_an_index_of_the_version_before_is_used_as_it_is(here: Here, fresh: Footnote, tmp_path: Path) -> None:
-    """The one that 6259ec8 wrote, by `footnote ingest` of this page: it answers, and nothing is embedded again."""
+    """The one that d4da93aa wrote, by `footnote ingest` of this page: it answers, and nothing is embedded again."""
     with tarfile.open(FIXTURES / "index_before.tar.xz") as written:
         written.extractall(fresh.data, filter="data")
     (tmp_path / "zoo").mkdir()

@@ -185,7 +185,7 @@ async def test_the_count_is_read_as_the_bot_has_stored_it(tmp_path: Path) -> Non
 
     assert [spending.counted(each.message.id) for each in asked] == [1, 0]
     assert [spending.is_held(each.message.id) for each in asked] == [False, True]
-    assert len(spending.spent or {}) == 4  # each of the day, and the community in its month
+    assert len(spending.spent or {}) == 6  # the community, the channel and the person, of a day and of a month
     assert list(wrongs_of(spending)) == []
 
 
