@@ -212,7 +212,7 @@ def test_no_draft_shows_anything_foreign(attack: Attack) -> None:
     reader, renderers, text = MarkupReader(Footnotes(sources)), (DiscordRenderer(), SlackRenderer()), ANSWER
     for payload in (attack.payload, attack.payload):
         text += f"{joint(payload)}{payload}\n\n"
-    found, before, step = list[str](), "", 1 + len(text) ** 2 // 4_000_000
+    found, before, step = list[str](), "", 1 + len(text) ** 3 // 8_000_000_000
     for at in range(0, len(text), step):
         reader.feed(text[at : at + step])
         blocks = [block for part in reader.read() for block in part]
