@@ -56,7 +56,7 @@ def test_a_kind_that_nobody_brings_is_named(installed: Path) -> None:
 
 def test_a_path_that_is_not_utf_8_is_refused_by_its_name() -> None:
     """It could not be stored, for the next time."""
-    with pytest.raises(InvalidInput, match=r"\\xff has bytes in it that are not UTF-8"):
+    with pytest.raises(InvalidInput, match=r"\\xff contains bytes that are not UTF-8"):
         origin_of("docs/\udcff", None)
 
 
