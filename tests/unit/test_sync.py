@@ -218,7 +218,7 @@ async def test_what_is_stopped_clears_up_after_itself(tmp_path: Path, hears: boo
         f"    open({str(file)!r}, 'w').write(str(os.getpid()))\n"
         f"    time.sleep(60)\n"
     )
-    one = replace(syncing(await shelf(record("a")), MemoryDedup(), *doing(program)), ending=5.0 if hears else 0.2)
+    one = replace(syncing(await shelf(record("a")), MemoryDedup(), *doing(program)), ending=60.0 if hears else 0.2)
     running = asyncio.create_task(one.run())
     await wait_until(lambda: bool(words(file)), what="the command")
     await cancelled(running)
