@@ -88,7 +88,7 @@ def document(request: ReadRequest) -> dict[str, Any] | None:
     """Read a file in this process; return what a `Document` or an `Unreadable` is made of, or None if it is hidden."""
     path, relative, root = Path(request.path), PurePosixPath(request.relative), Path(request.root)
     shown = PurePosixPath(readable(request.relative))
-    meta: Mapping[str, Any] = {}
+    page, meta, opens_at, reason = None, dict[str, Any](), None, ""
     try:
         page = _read(path, request)
         meta = page.meta
@@ -97,6 +97,7 @@ def document(request: ReadRequest) -> dict[str, Any] | None:
         reason = "could not be parsed; open it in its own program and save it again."
         if isinstance(error, NotReadable | MemoryError):
             reason = str(error) if isinstance(error, NotReadable) else TOO_BIG
+    if page is None or reason:  # only here is the memory free again that the error has kept
         url = "" if request.problem == LOCKED else address(path, relative, meta, request.base_url, root)
         return {"name": str(shown), "reason": reason, "url": url}
     if frontmatter.is_hidden(meta):

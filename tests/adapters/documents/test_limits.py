@@ -94,10 +94,9 @@ async def test_a_file_that_takes_too_much_memory_is_named_and_the_rest_is_read(t
     """The same Word file, and a page that takes little to read but very much to cut into passages."""
     files = {"b.docx": swollen(75_000), "c.md": b"# a\n" * 60_000, "z.txt": b"last"}
 
-    found = await read(tmp_path, files, replace(DEFAULT_LIMITS, memory=75_000_000, seconds=20.0))
+    found = await read(tmp_path, files, replace(DEFAULT_LIMITS, memory=75_000_000, seconds=60.0))
 
-    assert found.pop("b.docx") in (TOO_BIG, TOO_SLOW.format(20))  # short of memory, some end by their time
-    assert found == {"c.md": TOO_BIG, "Z": "last"}
+    assert found == {"b.docx": TOO_BIG, "c.md": TOO_BIG, "Z": "last"}
 
 
 @pytest.mark.promise("bounded-reading")
