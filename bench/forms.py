@@ -267,16 +267,19 @@ def _special(found: re.Match[str], wrong: Other) -> Sequence[str]:
     return _SPANS[_whole(wrong(_value(found[1]))), found[2]]
 
 
+def _nth(n: int) -> str:
+    return f"{n}th" if n in (11, 12, 13) else f"{n}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th') }"
+
+
 def _date(found: re.Match[str], wrong: Other) -> Sequence[str]:
     day, month = int(found[1] or found[4]), _MONTHS.index(found[2] or found[3])
     day = _whole(wrong(Fraction(day)))
-    end = "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
     return [
         f"{_MONTHS[month]} {day}",
-        f"{_MONTHS[month]} {day}{end}",
-        f"{day}{end} {_MONTHS[month]}",
+        f"{_MONTHS[month]} {_nth(day)}",
+        f"{_nth(day)} {_MONTHS[month]}",
         f"{day} {_MONTHS[month]}",
-        f"the {day}{end} of {_MONTHS[month]}",
+        f"the {_nth(day)} of {_MONTHS[month]}",
         f"{_SHORT[month]} {day}",
     ]
 
@@ -298,10 +301,9 @@ def _clock(found: re.Match[str], wrong: Other) -> Sequence[str]:
 
 def _ordinal(found: re.Match[str], wrong: Other) -> Sequence[str]:
     n = _whole(wrong(Fraction(int(found[2]))))
-    end = "th" if n in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return [
         f"the {_ORDINALS[n - 1]} {found[1].lower()}",
-        f"the {n}{end} {found[1].lower()}",
+        f"the {_nth(n)} {found[1].lower()}",
         f"{found[1]} {_word(Fraction(n))}",
         f"{found[1]} no. {n}",
         f"{found[1]} #{n}",
