@@ -148,9 +148,9 @@ def test_a_source_without_a_page_changes_nothing(footnote: Footnote, tmp_path: P
 
 
 def start(footnote: Footnote, *words: str) -> subprocess.Popen[str]:
-    """Start a command and leave it running; it gives way to this process, which has to act before it ends."""
-    command = ["nice", *footnote.command(*words)]
-    return subprocess.Popen(command, env=footnote.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Start a command and leave it running; it has to have enough to do that it goes on while this process acts."""
+    command, pipe = footnote.command(*words), subprocess.PIPE
+    return subprocess.Popen(command, env=footnote.env(), stdout=pipe, stderr=pipe, text=True)
 
 
 def many_pages(folder: Path, count: int) -> Path:
@@ -163,10 +163,8 @@ def many_pages(folder: Path, count: int) -> Path:
 
 
 def wait_for_index(footnote: Footnote, process: subprocess.Popen[str]) -> None:
-    """Wait until the index is open, which is when pages begin to come in."""
-    deadline = time.monotonic() + 30
+    """Wait until the index is open, which is when pages begin to come in; pytest ends it where that never happens."""
     while not (footnote.data / "index" / "label.json").exists() and process.poll() is None:
-        assert time.monotonic() < deadline, "ingestion did not begin"
         time.sleep(0.01)  # what is waited for happens in another process
 
 
@@ -202,13 +200,14 @@ def test_a_killed_ingestion_goes_on_where_it_was(fresh: Footnote, tmp_path: Path
 
 
 @pytest.mark.promise("ctrl-c")
+@pytest.mark.timeout(300)
 def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> None:
     """It ends with code 130 and without a traceback, and the next run completes."""
     documents = many_pages(tmp_path / "pages", 24)
     process = start(fresh, "ingest", str(documents))
     wait_for_index(fresh, process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
 
     rest = fresh("ingest", str(documents))
 
@@ -276,6 +275,7 @@ def on_a_terminal(footnote: Footnote, *words: str, **more: str) -> tuple[int, by
 
 
 @pytest.mark.promise("one-owner")
+@pytest.mark.timeout(300)
 def test_a_second_process_is_told_who_holds_the_data_folder(fresh: Footnote, tmp_path: Path) -> None:
     """It ends with code 3 and names the command and the process that it has to wait for."""
     process = start(fresh, "ingest", str(many_pages(tmp_path / "pages", 60)))
@@ -283,7 +283,7 @@ def test_a_second_process_is_told_who_holds_the_data_folder(fresh: Footnote, tmp
 
     second = fresh("ask", "What do penguins eat?")
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
 
     assert second.code == 3
     assert f"is in use by `footnote ingest` (process {process.pid}). Wait until it ends or stop it" in second.err
