@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from bench.path import chat
@@ -24,6 +25,7 @@ from bench.path.chat import COMMUNITIES, spent
 from bench.path.commands import Spent
 from bench.path.journeys import PLATFORMS, prepare, trace
 from bench.path.tracer import Entered
+from tests.fixtures.commands import copy_data
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,10 +62,10 @@ def main() -> None:
     if unknown := set(platforms) - set(COMMUNITIES if asked.commands else PLATFORMS):
         parser.error(f"there is no platform {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as folder:
-        data = asked.data or folder
         if not asked.data:
-            in_its_own_process(prepare, data)
-        for platform in platforms:
+            in_its_own_process(prepare, f"{folder}/data")
+        for platform in platforms:  # each with pages that are its own, as they belong to the first that asks
+            data = str(copy_data(Path(asked.data or f"{folder}/data"), Path(folder, f"{platform}-data")))
             if asked.commands:
                 told = in_its_own_process(spent, platform, data, f"{folder}/{platform}")
                 tell_commands(platform, told, is_listed=asked.list)
