@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import cycle
 from typing import Any
 
@@ -79,6 +79,7 @@ ODD: list[dict[str, Any]] = [
 
 
 @settings(max_examples=examples(300), deadline=None)
+@example(texts=["\\◁/THINK▷"], odd=[], is_padded=False, is_broken=False)
 @example(texts=[""] * 8 + [',"obfuscation":"a"'], odd=[], is_padded=False, is_broken=True)
 @given(
     st.lists(st.lists(st.sampled_from(AWKWARD) | st.text(max_size=9), max_size=4).map("".join), min_size=3),
@@ -99,18 +100,19 @@ def test_many_events_at_once_say_what_they_say_one_by_one(
     data = [f"data: {text}\n\n".encode() for text in written]
     alone, together = Reading("model", ()), Reading("model", ())
 
-    told = _until_broken(alone.read(each) for each in data)
-    found = _until_broken(together.read(each) for each in (b"".join(data[:20]), b"".join(data[20:])))
+    told = _until_broken(alone, data)
+    found = _until_broken(together, (b"".join(data[:20]), b"".join(data[20:])))
 
     assert found == told
     assert (together.finished, together.is_cut, together.model) == (alone.finished, alone.is_cut, alone.model)
 
 
-def _until_broken(steps: Iterator[tuple[str, int, Exception | None]]) -> tuple[str, type[Exception] | None]:
-    """The text of steps until one of them is broken, and by what."""
+def _until_broken(reading: Reading, pieces: Iterable[bytes]) -> tuple[str, type[Exception] | None]:
+    """What is shown of an answer in the end, or until one of its pieces is broken, and by what."""
     said = ""
-    for text, _, trouble in steps:
-        said += text
+    for piece in pieces:
+        text, _, trouble = reading.read(piece)
+        said, reading.takes_back = text if reading.takes_back else said + text, False
         if trouble is not None:
             return said, type(trouble)
     return said, None
@@ -118,7 +120,17 @@ def _until_broken(steps: Iterator[tuple[str, int, Exception | None]]) -> tuple[s
 
 WORDS = (
     *("A robot acts", " [1].", "\n", " ", "`", "```", "```json\n", "**", "<think>", "</think>", "[THINK]", "[/THINK]"),
-    *("<tool_call>", '{"name": "look_up", "arguments": {"query": "x"}}', "</tool_call>", "look_up", '(query="x")', "["),
+    *(
+        "<tool_call>",
+        "<|DSML|invoke name=",
+        "<answer>",
+        "</answer>",
+        '{"name": "look_up", "arguments": {"query": "x"}}',
+        "</tool_call>",
+        "look_up",
+        '(query="x")',
+        "[",
+    ),
     *(
         "<|channel|>",
         "analysis",
