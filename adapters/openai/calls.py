@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
-from adapters.openai.refusals import BrokenAnswer, EndlessAnswer
+from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, fields_of
 from core.model import ToolCall
 
 MOST_ARGUMENTS = 20_000  # characters of all calls of a turn; a query of 2,000 has at most 12,000 in JSON
@@ -333,11 +333,6 @@ def mended(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """Return an object of the service's JSON; an empty one for anything else."""
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - the service's JSON
 
 
 def words_of(content: object) -> str:

@@ -99,6 +99,7 @@ def connect(endpoint: Endpoint, limits: OpenAILimits) -> AsyncClient:
         headers=endpoint.headers,
         timeout=Timeout(None, connect=limits.connect),
         verify=trusted(),
+        follow_redirects=False,  # nobody has said that questions and the key may go there
     )
     if limits.interval:
         _leave_to_the_system(http)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from adapters.openai.calls import fields_of
 from adapters.openai.client import CHAT, Endpoint, OpenAILimits, connect
 from adapters.openai.failures import failures
 from adapters.openai.reading import Reading
-from adapters.openai.refusals import WebPage
+from adapters.openai.refusals import WebPage, fields_of
 from adapters.openai.watch import Watch
 from adapters.retry import LoadPacer
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.openai.calls import is_object
 from adapters.openai.reading import Reading
-from adapters.openai.refusals import ServiceRefusal
+from adapters.openai.refusals import NO_TOOLS, ServiceRefusal
 from core.answering.prompts import fenced, without_search
 from core.model import ChatMessage, ModelTurn, Prompt, ToolSpec
 
@@ -22,7 +22,11 @@ SHARE = 4  # so much of a small context is left to the answer
 CONTEXT = "context"
 ALTERNATING = frozenset({"user", "assistant", "system"})
 LEARNED = 900.0  # seconds for which a refusal counts; then it is tried again, as it may have been meant otherwise
-_ON_LENGTH = re.compile(r"max_(?:completion_)?tokens(?!\W+(?:must|should) be (?:at least|greater))", re.IGNORECASE)
+_ON_LENGTH = re.compile(
+    r"max_(?:completion_)?tokens(?!\W+(?:must|should) be (?:at least|greater))|maximum tokens you requested",
+    re.IGNORECASE,
+)
+_ON_STREAM = re.compile(r"\bto stream\b|\bstream(?:ing)?\b[^.{]{0,30} not\b|not support(?:ed)? stream", re.IGNORECASE)
 _ON_SYSTEM = re.compile(
     r"(?:system|developer) (?:role|message|instruction|prompt)s?\b[^.{]{0,30}\bnot (?:supported|enabled|allowed)"
     r"|not support ['\"`]?system|only user and assistant roles|roles must alternate",
@@ -90,7 +94,7 @@ class EndpointDialect:
     def body(
         self, prompt: Prompt, tools: Sequence[ToolSpec], *, may_call: bool = True, is_plain: bool = False
     ) -> dict[str, Any]:
-        """Write a request for a streamed turn; one that *is plain* names no tools, and tells of calls in words."""
+        """Write a request for a turn; one that *is plain* names no tools, and tells of calls in words."""
         now = self.clock()
         for what, until in tuple(self._learned.items()):
             if until <= now:
@@ -101,12 +105,12 @@ class EndpointDialect:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": self._alternating(self._told(prompt.messages, is_plain=is_plain)),
-            "stream": True,
+            "stream": "no stream" not in self._learned,
         }
         bound = next((bound for bound in BOUNDS if f"no {bound}" not in self._learned), None)
         if (most := self.most_tokens) and bound:
             body[bound] = most
-        if "no stream_options" not in self._learned:
+        if body["stream"] and "no stream_options" not in self._learned:
             body["stream_options"] = {"include_usage": True}
         if tools and not is_plain:
             functions = (
@@ -126,10 +130,12 @@ class EndpointDialect:
         bound = next((bound for bound in BOUNDS if bound in body), None)
         if bound and _ON_LENGTH.search(text):  # it is not known, or more than the model can write
             refused = f"no {bound}"
-        elif "tools" in body and refusal.is_about_tools:
+        elif "tools" in body and NO_TOOLS.search(text):
             refused = "no tools"
         elif "stream_options" in body and ("stream_options" in text or "include_usage" in text):
             refused = "no stream_options"
+        elif body["stream"] and _ON_STREAM.search(text):  # where nobody has verified an organization, for one
+            refused = "no stream"
         elif "tool_choice" in body and re.search(r"tool[_ ]choice", text, re.IGNORECASE):
             refused = f"no tool_choice={body['tool_choice']}"
         else:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from adapters.openai.refusals import (
     NO_MODEL,
+    NO_MONEY,
     SLIP,
     BrokenAnswer,
     EndlessAnswer,
     ServiceRefusal,
     ToolSlip,
+    UsedUp,
     WebPage,
     Withheld,
     refusal_of,
@@ -23,6 +25,7 @@ from adapters.vendors import is_untrusted
 WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
 FORBIDDEN = "The key cannot use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
 UNKNOWN_MODEL = "The chat model {model!r} is not known at this address. Check OPENAI_MODEL and OPENAI_BASE_URL."
+NO_SERVICE = "There is no chat model at this address. Check OPENAI_BASE_URL, which often ends in /v1, and OPENAI_MODEL."
 NO_CREDIT = "The account of the chat model has no credit left. Top it up, or use another OPENAI_API_KEY."
 TOO_LONG = (
     "The conversation is too long for the chat model {model!r}. Set OPENAI_CONTEXT_TOKENS to what it reads, or "
@@ -47,6 +50,7 @@ SLOW = (
     "OPENAI_SECONDS to more."
 )
 BROKEN = "The chat model's service did not give a complete answer. Try again in a moment."
+USED_UP = "The chat model used up its tokens before the first word. Set OPENAI_MAX_TOKENS higher, or its context."
 
 LASTING: Mapping[int | str, str] = {
     401: WRONG_KEY,
@@ -63,6 +67,8 @@ TOO_MANY, UNAVAILABLE, OVERLOADED = 429, 503, 529
 BUSY_STATUSES = frozenset({TOO_MANY, UNAVAILABLE, OVERLOADED})
 PASSING = frozenset({408, 409, TOO_MANY})
 FILTERS = ("content_filter", "content management policy")
+NO_ADDRESS = frozenset({301, 302, 303, 307, 308, 404, 405})
+NAMED = ("model", "deployment")
 
 
 class Paused(Exception):
@@ -156,7 +162,9 @@ def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
     sentence = next(
         (LASTING[each] for each in (refusal.status or 0, refusal.code, refusal.kind) if each in LASTING), None
     )
-    if refusal.is_about_money:
+    if refusal.status in NO_ADDRESS and not any(each in text for each in NAMED):
+        sentence = NO_SERVICE
+    if refusal.status != TOO_MANY and NO_MONEY.search(text):  # in some services with the status of a bad request
         sentence = NO_CREDIT
     elif sentence is None and "api key not valid" in text:  # as Gemini says it, with a 400
         sentence = WRONG_KEY
@@ -183,15 +191,17 @@ def _of_answer(error: BrokenAnswer) -> Failure:
             return Failure(BROKEN, is_final=True)
         case Withheld():
             return Failure(WITHHELD, is_final=True)
+        case UsedUp():
+            return Failure(USED_UP, lasting=True)
         case _:
             return Failure(BROKEN, Transient(str(error)), is_slip=isinstance(error, ToolSlip))
 
 
 def _of_connection(error: Exception) -> Failure:
-    from httpx2 import ReadTimeout
+    from httpx2 import ReadError, ReadTimeout
 
     if is_untrusted(error):
         return Failure(CERTIFICATE, lasting=True)
     if isinstance(error, ReadTimeout | TimeoutError):
         return Failure(SLOW, Transient("timed out"), again=False)
-    return Failure(UNREACHABLE, Transient("no connection"))
+    return Failure(BROKEN if isinstance(error, ReadError) else UNREACHABLE, Transient("no connection"))

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from adapters.openai.calls import ToolCalls, fields_of, mended, words_of
+from adapters.openai.calls import ToolCalls, mended, words_of
 from adapters.openai.failures import failures
-from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, ToolSlip, Withheld
+from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, ToolSlip, UsedUp, Withheld, fields_of
 from adapters.openai.thoughts import TextFilter, has_sign
 from core.model import ModelTurn, ToolCall, Usage
 
@@ -31,6 +31,7 @@ BROKEN_OFF = frozenset(
 DOUBTFUL = frozenset({"other", "unknown"})
 """Those for one of which nobody knows whether it is whole."""
 WORDS_OF_THOUGHTS = ("reasoning_content", "reasoning")
+TOLD = frozenset({b"data", b"error"})  # the latter by llama.cpp of 2025 and before
 MANY = 2_048  # bytes of events, from which on it is worth while to know their frame
 _PADDING = re.compile(rb',"obfuscation":"\w*"(?=\}(?:\n\n|\Z))')  # by which nobody can tell the length of a text
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
@@ -207,7 +208,8 @@ class Reading:
         What the quicker reader of JSON minds, such as half of an emoji, the other takes.
         """
         for event in events:
-            data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
+            lines = (line.partition(b":") for line in event.splitlines())
+            data = b"\n".join(said for kind, _, said in lines if kind in TOLD)
             if data.startswith((b" [DONE]", b"[DONE]")):
                 self.ended = True
                 return
@@ -247,7 +249,7 @@ class Reading:
 
     def _said(self, choice: dict[str, Any]) -> str:
         """Return the text that is new, and keep what else there is."""
-        delta = fields_of(choice.get("delta"))
+        delta = fields_of(choice.get("message") if choice.get("delta") is None else choice["delta"])
         if reason := choice.get("finish_reason"):
             self._finish_for(str(reason).lower())
         if calls := delta.get("tool_calls"):
@@ -278,9 +280,7 @@ class Reading:
         if not isinstance(choices, list) or not choices:
             is_told = fields.get("error") or fields.get("message")
             raise BrokenAnswer("JSON that is not an answer", answer if is_told else None)
-        choice = fields_of(choices[0])
-        message = fields_of(choice.get("message"))
-        choice = {**choice, "finish_reason": choice.get("finish_reason") or "stop", "delta": message}
+        choice = {"finish_reason": "stop", **{name: each for name, each in fields_of(choices[0]).items() if each}}
         return self._all_new(self.take({**fields, "choices": [choice]}))
 
     def finish(self) -> tuple[str, ModelTurn]:
@@ -289,7 +289,7 @@ class Reading:
         Raises `BrokenAnswer` if it did not come to its end, or says nothing. Thoughts that never ended are not shown.
 
         An answer cut by its length stays: asking again would cut it again. So it would one that is cut before its first
-        word, which raises `EndlessAnswer`. A refusal is text like any other: the core decides what is shown.
+        word, which raises `UsedUp`. A refusal is text like any other: the core decides what is shown.
         """
         if not (self.finished or self.ended):
             raise BrokenAnswer("an answer without an end")
@@ -322,4 +322,4 @@ class Reading:
         """Raise what an answer is of which nothing can be shown."""
         if self.is_withheld:
             raise Withheld("an answer that is held back")
-        raise (EndlessAnswer if self.is_cut else BrokenAnswer)("an empty answer")
+        raise (UsedUp if self.is_cut else BrokenAnswer)("an empty answer")

@@ -25,8 +25,11 @@ TOO_LONG = re.compile(
     r"|input length \d+ exceeds|must be at least 1, got -\d",
     re.IGNORECASE,
 )
-NO_ROOM = re.compile(r"context (?:length|window|limit)|in the completion", re.IGNORECASE)
-"""What is said also where the prompt would fit, and only the answer that was asked for would not."""
+NO_ROOM = re.compile(r"context (?:length|window|limit)|in the completion|tokens per min", re.IGNORECASE)
+"""What is said also where the prompt would fit, and only the answer that was asked for would not.
+
+Some services count both for what may be read and written within a minute.
+"""
 NO_TOOLS = re.compile(
     r"supports? (?:the use of )?(?:tools?|function)\b(?![_ ]choice)|support tool (?:use|call)"
     r"|tool (?:use|call\w*) is not"
@@ -94,6 +97,10 @@ class EndlessAnswer(BrokenAnswer):
     """What comes is larger or takes longer than any answer; another one would be no shorter."""
 
 
+class UsedUp(BrokenAnswer):
+    """All the tokens that the model may write were thoughts; another attempt would take as many."""
+
+
 class Withheld(BrokenAnswer):
     """The service holds the answer back for what is in it, or in the question; it would do so again."""
 
@@ -126,16 +133,6 @@ class ServiceRefusal:
         return is_sized and not is_late and (self.status == 413 or TOO_LONG.search(self.words) is not None)  # noqa: PLR2004 - what is too large
 
     @property
-    def is_about_tools(self) -> bool:
-        """Whether the model, or the server as it was started, calls no tools."""
-        return NO_TOOLS.search(self.words) is not None
-
-    @property
-    def is_about_money(self) -> bool:
-        """Whether nothing more is paid for, which some services say with the status of a bad request."""
-        return self.status == 402 or (self.status != 429 and NO_MONEY.search(self.words) is not None)  # noqa: PLR2004 - payment required, and a rate limit
-
-    @property
     def limit(self) -> int | None:
         """How many tokens the model can read, if that is said."""
         said = re.sub(r"(?<=\d),(?=\d{3})", "", self.words)
@@ -154,7 +151,8 @@ def compared(error: Exception, sent: Iterable[str]) -> Exception:
     from httpx2 import HTTPStatusError
 
     if isinstance(error, HTTPStatusError):
-        said, status, headers = error.response.text, error.response.status_code, error.response.headers
+        status, headers = error.response.status_code, error.response.headers
+        said = headers.get("Location") or error.response.text
         error = Refused(f"status {status}")
         error.refusal = _read(said, status, headers, Sent(sent))
     elif isinstance(error, BrokenAnswer) and error.said is not None:
@@ -165,10 +163,10 @@ def compared(error: Exception, sent: Iterable[str]) -> Exception:
 def _read(text: str, status: int | None, headers: Mapping[str, str], sent: Sent) -> ServiceRefusal:
     body = _parsed(text)
     body = body[0] if isinstance(body, list) and body else body  # pyright: ignore[reportUnknownVariableType] - the service's JSON
-    fields = _fields(body)
-    error = _fields(fields.get("error")) or fields
+    fields = fields_of(body)
+    error = fields_of(fields.get("error")) or fields
     message = next((each for each in _messages(fields, error) if each), "" if fields else text)
-    if raw := _fields(error.get("metadata")).get("raw"):  # what stands behind a gateway says what is wrong
+    if raw := fields_of(error.get("metadata")).get("raw"):  # what stands behind a gateway says what is wrong
         inner = _parsed(raw) if isinstance(raw, str) else raw
         message = f"{message}: {raw if inner is None else _written(inner)}"
     message = message[:LOOKED_AT]
@@ -219,7 +217,8 @@ def _wait(words: str, text: str) -> float | None:
     )
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return an object of the service's JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - the service's JSON
 
 

@@ -98,6 +98,14 @@ WITHOUT_TOOLS: Mapping[str, Rule] = {
 """Each refuses a request with tools, because of the model or of how the server was started."""
 
 
+STREAM_REFUSED = (
+    "Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings.",
+    "Unsupported value: 'stream' does not support true with this model. Supported values are: false.",
+    "Streaming is not supported for this model.",
+)
+"""How services say that they answer in one piece alone, OpenAI to whom it does not know."""
+
+
 def bedrock(body: Mapping[str, Any]) -> Reply | None:
     """Bedrock behind a gateway takes no history with calls where no tools are named."""
     if "tools" in body or not any(_turns(body)):

@@ -58,6 +58,7 @@ IN_THE_MIDDLE = {
     "no finish reason and no [DONE]": InTheMiddle((End(),), "an answer without an end"),
     "an error event": InTheMiddle((ERROR_EVENT, DONE), "an error instead of an answer"),
     "an error event of another shape": InTheMiddle(({"error": "overloaded"}, DONE), "an error instead of an answer"),
+    "an error event of llama.cpp": InTheMiddle((b'error: {"code":500,"message":"Compute error."}\n\n',), "status 500"),
     "an error as the finish reason": InTheMiddle((chunk({}, finish="error"), DONE), "an error instead of an end"),
     "bad JSON": InTheMiddle((b'data: {"choices": [\n\n', DONE), "an event that is not JSON"),
     "JSON without end": InTheMiddle((b"data: " + b"[" * 100_000 + b"\n\n", DONE), "an event that is not JSON"),

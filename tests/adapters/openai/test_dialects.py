@@ -17,7 +17,7 @@ from core.model import ChatMessage, ModelTurn, Prompt, ToolCall
 from tests.adapters.openai.asking import ASKED, QUICK, SEARCH, ask, model_of, turn_of
 from tests.fakes.clock import Clock
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
-from tests.servers.openai_shapes import TOO_LONG, WITHOUT_SYSTEM, WITHOUT_TOOLS
+from tests.servers.openai_shapes import STREAM_REFUSED, TOO_LONG, WITHOUT_SYSTEM, WITHOUT_TOOLS
 from tests.servers.service import Reply
 
 SIGNATURE = {"google": {"thought_signature": "c2lnbmVk"}}
@@ -45,6 +45,20 @@ async def test_an_endpoint_that_knows_no_stream_options_is_asked_without_from_th
         server.say("Yes.")
         assert await turn_of(model) == ModelTurn("Yes.", model=MODEL)
     assert ["stream_options" in received.body for received in server.received] == [True, False, False]
+
+
+@pytest.mark.parametrize("says", STREAM_REFUSED)
+async def test_an_endpoint_that_refuses_to_stream_is_asked_for_whole_answers(
+    model: OpenAIChat, server: ChatServer, says: str
+) -> None:
+    """The refusal is met once."""
+    error = {"message": says, "type": "invalid_request_error", "param": "stream", "code": "unsupported_value"}
+    server.rules.append(lambda body: Reply(400, {"error": error}) if body["stream"] else None)
+    for _ in range(2):
+        server.say("Yes.")
+        assert (await turn_of(model)).text == "Yes."
+    asked = [(received.body["stream"], "stream_options" in received.body) for received in server.received]
+    assert asked == [(True, True), (False, False), (False, False)]
 
 
 async def test_several_requests_at_once_meet_the_same_refusal(model: OpenAIChat, server: ChatServer) -> None:

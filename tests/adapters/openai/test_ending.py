@@ -27,6 +27,7 @@ UNSUPPORTED = (
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 )
 TOO_LARGE = "max_tokens is too large: 8192. This model supports at most 4096 completion tokens."
+BEDROCK = "BedrockException: The maximum tokens you requested exceeds the model limit of 4096."
 NO_ROOM = (
     "This model's maximum context length is 131072 tokens. However, you requested 131180 tokens (122988 in the "
     "messages, 8192 in the completion)."
@@ -61,7 +62,7 @@ async def test_an_answer_that_is_cut_before_its_first_word_is_not_asked_for_agai
 ) -> None:
     """Its thoughts would take as long again."""
     server.say("<think>Hm", finish="length")
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailable, match="Set OPENAI_MAX_TOKENS"):
         await ask(model)
     assert len(server.received) == 1
 
@@ -72,6 +73,7 @@ async def test_an_answer_that_is_cut_before_its_first_word_is_not_asked_for_agai
         ((), "max_tokens"),
         ((UNSUPPORTED,), "max_completion_tokens"),
         ((TOO_LARGE, TOO_LARGE.replace("max_", "max_completion_")), None),
+        ((BEDROCK, BEDROCK), None),
     ],
 )
 async def test_no_more_tokens_are_asked_for_than_is_set(
@@ -103,12 +105,18 @@ SMALL = (
     "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens "
     "and your request has 19 input tokens (8192 > 4096 - 19)."
 )
+OF_A_MINUTE = (
+    "Request too large for model `llama-3.1-8b-instant` on tokens per minute (TPM): Limit 4096, Requested 8211, please "
+    "reduce your message size and try again."
+)
 
 
-async def test_a_small_context_is_met_once(server: ChatServer) -> None:
+@pytest.mark.parametrize(("status", "says"), [(400, SMALL), (413, OF_A_MINUTE)], ids=["vLLM", "Groq"])
+async def test_a_small_context_is_met_once(server: ChatServer, status: int, says: str) -> None:
     """It stands in the refusal, and from then on no more is asked for than there is room for."""
     model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(tokens=8_192), retries=QUICK)
-    server.rules.append(lambda body: Reply(400, {"error": {"message": SMALL}}) if body["max_tokens"] > 4077 else None)
+    refusal = Reply(status, {"error": {"message": says}})
+    server.rules.append(lambda body: refusal if body["max_tokens"] > 4077 else None)
     for _ in range(2):
         server.say("Yes.")
         assert (await turn_of(model)).text == "Yes."

@@ -131,6 +131,9 @@ async def test_an_empty_answer_is_asked_for_again(
             {"message": "The model does not exist."},
             "'gpt-4o-mini' is not known at this address. Check OPENAI_MODEL",
         ),
+        (404, {"message": "Not Found"}, "no chat model at this address. Check OPENAI_BASE_URL"),
+        (405, {"message": "Method Not Allowed"}, "no chat model at this address. Check OPENAI_BASE_URL"),
+        (404, {"message": "The API deployment for this resource does not exist."}, "Check OPENAI_MODEL"),
         (400, {"message": "x", "code": "model_not_found"}, "is not known at this address. Check OPENAI_MODEL"),
         (400, {"message": "x", "code": "context_length_exceeded"}, "is too long for the chat model"),
         (429, {"message": "x", "code": "insufficient_quota"}, "has no credit left"),
@@ -148,6 +151,14 @@ async def test_what_asking_again_cannot_change_is_asked_once(
         await ask(model)
     assert words in str(caught.value)
     assert [one.method for one in server.received].count("POST") == 1
+
+
+async def test_another_address_is_told_and_not_followed(model: OpenAIChat, server: ChatServer) -> None:
+    """Nobody has said that it may read questions, or the key."""
+    server.faults.append(Reply(307, "Moved.", {"Location": f"{server.url}/v2/chat"}))
+    with pytest.raises(ModelUnavailable, match="Check OPENAI_BASE_URL") as caught:
+        await ask(model)
+    assert (caught.value.detail, len(server.received)) == (f"status 307: {server.url}/v2/chat", 1)
 
 
 @pytest.mark.parametrize("status", [400, 503])

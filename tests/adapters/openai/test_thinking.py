@@ -335,6 +335,6 @@ async def test_thoughts_that_are_cut_are_no_answer(model: OpenAIChat, server: Ch
     server.say("Robots? Hm", finish="length")
     server.say("never asked for")
     items: list[Any] = []
-    with pytest.raises(Exception, match="not give a complete answer"):
+    with pytest.raises(Exception, match="Set OPENAI_MAX_TOKENS"):
         items += await ask(model)
     assert (items, len(server.script)) == ([], 1)

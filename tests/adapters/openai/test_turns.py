@@ -97,6 +97,12 @@ async def test_a_whole_answer_in_place_of_a_stream_is_read(model: OpenAIChat, se
     assert await ask(model) == [TextDelta("A robot acts."), whole]
 
 
+async def test_a_whole_answer_as_the_only_event_is_read(model: OpenAIChat, server: ChatServer) -> None:
+    """As gateways make a stream of it."""
+    server.stream({"choices": [{"message": {"content": "A robot acts."}, "finish_reason": "stop"}]}, DONE)
+    assert (await turn_of(model)).text == "A robot acts."
+
+
 async def test_tool_calls_of_a_whole_answer_are_read(model: OpenAIChat, server: ChatServer) -> None:
     """They have no index there."""
     server.streams = False
