@@ -127,17 +127,21 @@ STRONG = (
     *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<|tool_calls|>", "<|tool_call_start|>", "<|tool_call_begin|>"),
     *("<|tool_calls_section_begin|>", "<function_call>", "<function_calls>", "<functioncall>", "<tools>", "<tool_use>"),
     *("<minimax:tool_call>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "[tool_calls]", "<|python_tag|>"),
-    *("<|start_action|>", "<|action_start|>", "<|plugin|>"),
+    *("<|start_action|>", "<|action_start|>", "<|plugin|>", "<|python_start|>", "<seed:tool_call>", "<toolcall>"),
 )
 """What models write in front of a call that should have been none of their words, in lower case."""
-WEAK = ("```json", "```tool_call", "```tool_code", "```xml", "```", "[")
+DSML = ("<｜dsml｜", "<｜｜dsml｜｜", "<|dsml|", "<‖dsml‖")
+"""What stands in each mark of a call of newer models of DeepSeek, and in nothing else."""
+WEAK = ("```json", "```tool_call", "```tool_code", "```xml", "```", "[", "functools[")
 """What stands in front of much else too."""
 NAMING = (
     *("<function=", '<function="', '<function name="', '<invoke name="', "functions.", "call:", "print("),
     *("function<｜tool▁sep｜>", "to=functions."),
 )
 """What stands right before the name of a tool."""
-_BEGUN = frozenset(mark[:size] for mark in (*STRONG, *WEAK, *NAMING) for size in range(1, len(mark)))
+MARKS = (*STRONG, *DSML, *WEAK, *NAMING[:4])
+"""Those that may stand anywhere."""
+_BEGUN = frozenset(mark[:size] for mark in (*STRONG, *DSML, *WEAK, *NAMING) for size in range(1, len(mark)))
 NAMES = ("name", "tool", "tool_name", "function", "function_name")
 ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "kwargs")
 BESIDE: Mapping[str, Sequence[str]] = {"id": (), "type": ("function", "tool_call", "tool_use")}
@@ -160,6 +164,7 @@ _PAIR = re.compile(
     re.DOTALL,
 )
 _TO_PAIRS = re.compile(r'["\s>]*(?=<(?:parameter|arg_key))')
+_OF_DSML = re.compile(r"(?<=<)(/?)[｜|‖]{1,2}DSML[｜|‖]{1,2} ?", re.IGNORECASE)
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 MOST_WRAPPERS = 8  # in front of one call
 HEAD = 4_000  # characters in which a call names its tool
@@ -176,6 +181,8 @@ def begins_call(text: str, tools: Sequence[str], *, is_line: bool = True) -> boo
         begun = rest[:40].lower()
         if begun in _BEGUN:
             return None
+        if begun.startswith(DSML):
+            return True
         wrapper = next((mark for mark in (*STRONG, *WEAK) if begun.startswith(mark)), None)
         if wrapper is None:
             break
@@ -229,7 +236,7 @@ def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
 
 def written_calls(text: str, tools: Sequence[str]) -> tuple[ToolCall, ...]:
     """Return the calls that a text makes; where one of them cannot be read, its tool is given the text as it is."""
-    text = text[-MOST_ARGUMENTS:]
+    text = _OF_DSML.sub(r"\1", text[-MOST_ARGUMENTS:])
     found = list(_of_json(text)) or list(_of_names(text, tools))
     named = [(tool_named(name, tools), arguments) for name, arguments in found]
     calls = [ToolCall(id=new_id(), name=name, arguments=given or "{}") for name, given in named if name in tools]

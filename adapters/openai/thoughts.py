@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from adapters.openai.calls import ENDLESS, HEAD, MOST_ARGUMENTS, STRONG, WEAK, begins_call, mended, written_calls
+from adapters.openai.calls import ENDLESS, HEAD, MARKS, MOST_ARGUMENTS, begins_call, mended, written_calls
 from adapters.openai.refusals import EndlessAnswer
 from core.model import ToolCall
 
@@ -22,6 +22,8 @@ _SPECIAL = (
     *("<|begin_of_solution|>", "<|end_of_solution|>", "<end_of_turn>", "<｜end▁of▁sentence｜>"),
 )
 """Marks of which nothing is shown, while what stands around them is."""
+_AROUND = ("<answer>", "</answer>", "<response>", "</response>")
+"""Marks around all of an answer."""
 _PAIRS = (
     "[think]",
     "[/think]",
@@ -34,14 +36,14 @@ _PAIRS = (
 _MARKS = (
     *(f"<{tag}>" for tag in _TAGS),
     *(f"</{tag}>" for tag in _TAGS),
-    *(*_PAIRS, *_HARMONY, *_SPECIAL, *STRONG, *WEAK, "<function=", '<function="', "<function name=", "<invoke name="),
+    *(*_PAIRS, *_HARMONY, *_SPECIAL, *_AROUND, *MARKS),
 )
 _BEGUN = frozenset(mark[:size] for mark in _MARKS for size in range(1, len(mark)))
 _BEGUN_FIRST = frozenset(mark[:size] for mark in _FIRST for size in range(1, len(mark) + 1))
 has_sign = re.compile(r"[<`\[{◁]").search
 """Whether a text has anything of what marks begin with behind the first word; most have not."""
 _HEADS = frozenset(mark[:3] for mark in _MARKS)
-_MAY_BEGIN = re.compile(r"<(?=/?(?:[a-z]|\Z)|[|｜])|\[(?=[^\d\s]|\Z)|\{|(?<!`)`{1,2}\Z|```|◁", re.IGNORECASE)
+_MAY_BEGIN = re.compile(r"<(?=/?(?:[a-z]|\Z)|[|｜‖])|\[(?=[^\d\s]|\Z)|\{|(?<!`)`{1,2}\Z|```|◁", re.IGNORECASE)
 _TAG = re.compile(rf"(?:\*\*)?<{_OF_TAGS}(?:\s[^<>\n]{{0,60}})?>|\[think\]|◁think▷", re.IGNORECASE)
 _BEGUN_TAG = re.compile(rf"<{_OF_TAGS}\s[^<>\n]{{0,60}}\Z", re.IGNORECASE)
 _ENDING = re.compile(rf"</{_OF_TAGS}>|\[/think\]|◁/think▷|<\|end_of_thought\|>", re.IGNORECASE)
@@ -126,6 +128,7 @@ class TextFilter:
     _aside: list[str] = field(default_factory=list[str])  # a call, or channels that may hold one
     _is_call: bool = False
     _is_spoken_of: bool = False
+    _is_wrapped: bool = False
     _size: int = 0
     _start: int = 0  # of what is new in `said`
     _place: TextPosition = field(default_factory=TextPosition)
@@ -213,7 +216,8 @@ class TextFilter:
                 return start
             if verdict is None and not is_last and len(rest) < HEAD:
                 return None
-        if self._is_harmony(rest, begun) and not self._where().in_code:
+        is_harmony = begun.startswith(_HARMONY) or (is_first and _STRIPPED.match(rest))
+        if is_harmony and not self._where().in_code:
             self._closing, self.has_thought = FINAL, True
             return start
         return self._let_through(held, start, blanks)
@@ -225,15 +229,15 @@ class TextFilter:
         self._has_begun = True
         return behind
 
-    def _is_harmony(self, rest: str, begun: str) -> bool:
-        return begun.startswith(_HARMONY) or (not self._has_begun and _STRIPPED.match(rest) is not None)
-
     def _behind_own_mark(self, rest: str, begun: str, *, is_last: bool) -> int:
         """Return the length of a mark that a text begins with, of thoughts or of nothing; 0 if there is none.
 
         It is below 0 while it is not known what that means.
         """
-        if special := next((len(mark) for mark in _SPECIAL if begun.startswith(mark)), 0):
+        is_wrapped = self._is_wrapped if self._has_begun else self.has_thought
+        marks = (*_SPECIAL, *_AROUND) if is_wrapped else _SPECIAL
+        if special := next((len(mark) for mark in marks if begun.startswith(mark)), 0):
+            self._is_wrapped = is_wrapped
             return 0 if self._where().in_code else special
         if self.has_thought and not self._has_begun and _BOLD.match(rest):
             return len("**")

@@ -212,6 +212,8 @@ async def test_a_service_that_knows_no_thoughts_is_given_none(model: OpenAIChat,
         ["<think>Robots?</think>\n", *ACTS],
         ['<think type="deep">Robots?</think>', *ACTS],
         ["<think>Robots?</thinking>\n", *ACTS],
+        ["<think>Robots?</think>\n<answ", "er>\n", *ACTS, "</answer>"],
+        ["<think>Robots?</think><response>", *ACTS, "</resp", "onse>"],
         ["<|channel>thought\nRobots?<channel|>", *ACTS],
         ["\n" * 1001, "<think>Robots?</think>", *ACTS],
         ["</think>\n\n", *ACTS],
@@ -315,6 +317,7 @@ async def test_a_call_after_thoughts_that_nothing_has_opened_is_one(model: OpenA
         "Some write this:\n\n```xml\n<think>\nHm.\n</think>\n```\n\nand `<|channel|>final<|message|>` too.",
         "analysis of robots, thoughts on <|this|> and [/b] and ◁ are text.",
         "a < b and c > d, as in </b>",
+        "<answer> and </answer> are marks, and so is <response>.",
     ],
 )
 async def test_an_answer_about_such_marks_is_an_answer(model: OpenAIChat, server: ChatServer, text: str) -> None:

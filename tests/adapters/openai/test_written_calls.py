@@ -21,6 +21,10 @@ ARGUMENTS = '{"query": "arms"}'
 JSON = f'{{"name": "search_documents", "arguments": {ARGUMENTS}}}'
 HERMES = f"<tool_call>\n{JSON}\n</tool_call>"
 FENCE = f"```json\n{JSON}\n```"
+DSML = (
+    '<DSMLtool_calls>\n<DSMLinvoke name="search_documents">\n'
+    '<DSMLparameter name="query" string="true">arms</DSMLparameter>\n</DSMLinvoke>\n</DSMLtool_calls>'
+)
 FORMS = {
     "Hermes, upper case": HERMES.replace("tool_call", "TOOL_CALL"),
     "functions. in front": JSON.replace("search_documents", "functions.search_documents"),
@@ -38,6 +42,14 @@ FORMS = {
     f"```json\n{ARGUMENTS}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
     "DeepSeek, newer": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search_documents<｜tool▁sep｜>"
     f"{ARGUMENTS}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "DeepSeek, with marks of its own": DSML.replace("DSML", "｜DSML｜"),
+    "DeepSeek, doubled and with blanks": DSML.replace("DSML", "｜｜DSML｜｜ "),
+    "DeepSeek, half of it": DSML.partition("</")[0].replace("DSML", "‖DSML‖"),
+    "Llama 4": '<|python_start|>[search_documents(query="arms")]<|python_end|>',
+    "Nemotron": f"<TOOLCALL>[{JSON}]</TOOLCALL>",
+    "Phi": f"functools[{JSON}]",
+    "Seed": "<seed:tool_call>\n<function=search_documents>\n<parameter=query>arms</parameter>\n</function>\n"
+    "</seed:tool_call>",
     "Anthropic": '<function_calls>\n<invoke name="search_documents">\n<parameter name="query">arms</parameter>\n'
     "</invoke>\n</function_calls>",
     "gpt-oss": f" to=functions.search_documents<|channel|>commentary json<|message|>{ARGUMENTS}",
@@ -54,6 +66,7 @@ BEHIND_PROSE = {
     "a line of JSON": f"\n{JSON}",
     "Llama": '\n[search_documents(query="arms")]',
     **{name: FORMS[name] for name in ("Hermes, upper case", "Gemma", "GLM", "Kimi", "DeepSeek", "Anthropic")},
+    "DeepSeek, with marks of its own": FORMS["DeepSeek, with marks of its own"],
 }
 UNSHOWN = re.compile(r"search_documents|tool|query|arms|<|function|\bto=", re.IGNORECASE)
 
@@ -136,6 +149,7 @@ async def test_an_answer_stands_whose_call_may_not_be_made(model: OpenAIChat, se
         'Like this:\n```xml\n<invoke name="look_up"><parameter name="query">arms</parameter></invoke>\n```',
         "<tool_call> is a mark, and so are <invoke name=…> and <｜tool▁calls▁begin｜>.",
         "[search_documents](https://docs.example) is a link.",
+        "``<｜DSML｜tool_calls>`` is a mark, and functools[0] is none.",
         "search_documents (the tool) is a function, and so is search_documents(query).",
         "The list [a, [b]] and {c} and a <b> and <tools/>.\n- [ ] to do\n- [x] done\n[1]: see",
     ],
