@@ -90,10 +90,9 @@ class Admission:
         question = claim.question
         known = await self.visibility.communities.load()
         if (stranger := _not_allowed(question, known)) is not None:
-            if claim.is_quiet:  # the one telling is for somebody who asks
-                return Refusal("waiting", NOT_ALLOWED, Telling.NOTHING)
-            is_first = await self.visibility.communities.wait(stranger, question.message)
-            return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_first or _is_awaited(claim)))
+            wait = self.visibility.communities.wait  # the one telling is for somebody who asks
+            is_told = not claim.is_quiet and (await wait(stranger, question.message) or _is_awaited(claim))
+            return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_told))
         policy = await self.policies.load(question.message.thread.home)
         if objection := _objection(question, policy):
             return await self._told(claim, *objection)
@@ -184,10 +183,9 @@ class Admission:
             return Refusal(kind, sentence, Telling.NOTHING)
         person = f"{claim.message.thread.home}:{claim.question.author.id}"
         period = str(int(self.now().timestamp() // REMINDER.total_seconds()))
-        try:
+        is_new = True  # without the notes, somebody is told once more
+        with suppress(StoreUnavailable):
             is_new = await self.dedup.changed(f"refused:{kind}", period, person=person)
-        except StoreUnavailable:  # without the notes, somebody is told once more
-            is_new = True
         is_told = is_new or claim.is_redelivered or _is_awaited(claim)
         return Refusal(kind, sentence, _words(is_told=is_told))
 

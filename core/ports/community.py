@@ -119,7 +119,8 @@ class Quota(Protocol):
     async def reserve(self, reservation: Reservation) -> Reached | None:
         """Set aside the most that a question may cost, within all of its budgets; what is reached otherwise.
 
-        It ends by itself after a quarter of an hour. Whoever takes a question over gets what was set aside for it.
+        It ends by itself after a quarter of an hour. Whoever takes a question over gets what was set aside for it; the
+        run before, and one that nobody settles, count at that, until they say late what they have cost.
         A question is counted once, however often it is asked; what costs more than all of a budget may be asked where
         nothing else was.
         """

@@ -250,32 +250,35 @@ async def test_as_long_as_something_is_left_one_question_may_be_asked_whatever_i
 
 @pytest.mark.promise("crash-safe")
 async def test_what_is_set_aside_ends_by_itself_if_nobody_says_what_it_has_cost(gate: Gate) -> None:
-    """Who says so late all the same is believed, once."""
+    """It counts as spent, until somebody says so late: who does is believed, once."""
     run = await gate.begins(by("ada", 1), TOKENS, most=Cost(questions=1, tokens=900))
     before = await gate.quota.reserve(gate.run(by("ada", 2), TOKENS, most=Cost(questions=1, tokens=900)))
     await gate.after(16 * 60)
     after = await gate.quota.would_reach(gate.run(by("ada", 2), TOKENS, most=Cost(questions=1, tokens=900)))
-    nothing = await gate.used()
+    assumed = await gate.used()
     for _ in range(2):
         await gate.quota.settle(run, Cost(questions=1, tokens=700))
 
     assert (before is None, after) == (False, None)
-    assert nothing == (Cost(), Cost())
+    assert assumed == (Cost(tokens=900),) * 2
     assert await gate.used() == (Cost(questions=1, tokens=700),) * 2
 
 
 @pytest.mark.promise("crash-safe")
 async def test_whoever_takes_a_question_over_settles_it(gate: Gate) -> None:
-    """The one before may say what it has cost, and gives nothing free."""
+    """The one before counts at what was set aside until it says what it has cost, and gives nothing free."""
     one, budget = by("ada", 1), TOKENS.model_copy(update={"most": 500})
     lost = await gate.begins(one, budget, most=Cost(questions=1, tokens=500))
     await gate.after(60)
     taken = await gate.begins(one, budget, most=Cost(questions=1, tokens=500))
+    again = await gate.quota.reserve(taken)
+    assumed = await gate.used()
     await gate.quota.settle(lost, Cost(tokens=100))
     meanwhile = await gate.quota.reserve(gate.run(by("ada", 2), budget, most=Cost(questions=1, tokens=100)))
     await gate.quota.settle(taken, Cost(questions=1, tokens=200))
 
-    assert meanwhile is not None
+    assert (meanwhile is None, again) == (False, None)
+    assert assumed == (Cost(tokens=500),) * 2
     assert await gate.used() == (Cost(questions=1, tokens=300),) * 2
     assert await gate.asks(by("ada", 2), budget, spent=Cost(questions=1, tokens=100)) is None
 

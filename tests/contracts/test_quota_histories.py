@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
@@ -47,19 +48,31 @@ class History:
     spent: dict[tuple[str, Measure], int] = field(default_factory=dict[tuple[str, Measure], int])
     fruitless: dict[str, int] = field(default_factory=dict[str, int])
     undecided: dict[int, Reservation] = field(default_factory=dict[int, Reservation])
+    assumed: dict[str, int] = field(default_factory=dict[str, int])
     asked: int = 0
+
+    @property
+    def running(self) -> Collection[Reservation]:
+        """Give the runs that may still spend something, as far as anybody knows."""
+        return {
+            run.run: run for run in (*(run for _, run in self.open), *(hold.run for hold in self.holds.values()))
+        }.values()
 
     async def begins(self, number: int) -> None:
         """Let a worker begin with a question, or go on with one that another worker had."""
         most = Cost(questions=1, tokens=self.chance.choice((100, 400, 900)))
         run = self.gate.run(by(_person(number), number), *BUDGETS, most=most)
         run = replace(run, patience=1 + number % 2)
-        self.holds = {name: hold for name, hold in self.holds.items() if hold.until > self.gate.at}
+        for name in [name for name, hold in self.holds.items() if hold.until <= self.gate.at]:
+            self.assume(name, self.holds.pop(name))
         wanted = most.model_copy(update={"questions": int(number not in self.counted)})
         is_held = number in self.holds
+        run = replace(run, most=self.holds[number].most) if is_held else run  # which is what it may spend
         fits = is_held or all(self.fits(number, budget, wanted, run.patience) for budget in BUDGETS)
 
         assert (await self.gate.quota.reserve(run) is None) == fits
+        if is_held:
+            self.assume(number, self.holds[number])
         if fits:
             self.open.append((number, run))
             self.holds[number] = Hold(run, self.holds[number].most if is_held else wanted, self.gate.at + HELD)
@@ -73,6 +86,18 @@ class History:
         for holder in (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON):
             name = _name(holder, _person(number))
             self.fruitless[name] = self.fruitless.get(name, 0) + more
+
+    def assume(self, number: int, hold: Hold) -> None:
+        """Count a run that is gone at what was set aside for it, until it says what it has cost."""
+        self.assumed[hold.run.run] = hold.most.tokens
+        self.spend(number, tokens=hold.most.tokens)
+
+    def spend(self, number: int, *, tokens: int, questions: int = 0) -> None:
+        """Count what was spent."""
+        for holder in (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON):
+            for measure, more in ((Measure.QUESTIONS, questions), (Measure.TOKENS, tokens)):
+                name = _name(holder, _person(number))
+                self.spent[name, measure] = self.spent.get((name, measure), 0) + more
 
     def fits(self, number: int, budget: Budget, wanted: Cost, patience: int) -> bool:
         """Say whether a budget has room: for all that is set aside, or for one alone as long as anything is left."""
@@ -94,10 +119,7 @@ class History:
             self.add_fruitless(number, -int(cost.questions > 0 or cost == Cost()))
         questions = cost.questions if number not in self.counted else 0
         self.counted |= {number} if questions else set()
-        for holder in (Holder.COMMUNITY, Holder.CHANNEL, Holder.PERSON):
-            for measure, more in ((Measure.QUESTIONS, questions), (Measure.TOKENS, cost.tokens)):
-                name = _name(holder, _person(number))
-                self.spent[name, measure] = self.spent.get((name, measure), 0) + more
+        self.spend(number, tokens=cost.tokens - self.assumed.pop(run.run, 0), questions=questions)
         if number in self.holds and self.holds[number].run is run:
             del self.holds[number]
 
@@ -143,7 +165,7 @@ async def test_a_budget_is_never_exceeded_by_more_than_what_runs_at_the_moment(g
         for budget in running:
             spent = history.spent.get((budget.holder, budget.measure), 0)
             if spent < budget.most:  # from then on, nothing new is let in
-                running[budget] = sum(run.most.of(budget.measure) for _, run in history.open)
+                running[budget] = sum(run.most.of(budget.measure) for run in history.running)
         before = len(history.open)
         await history.goes_on()
         for budget, most in running.items():

@@ -41,6 +41,7 @@ class Held:
     counted: int = 0
     is_open: bool = False
     paid: set[str] = field(default_factory=set[str])
+    assumed: dict[str, Cost] = field(default_factory=dict[str, Cost])
 
 
 @dataclass
@@ -98,10 +99,11 @@ class MemoryQuota:
         spent = spent.model_copy(update={"questions": min(spent.questions, 1 - hold.counted)})
         hold.counted += spent.questions
         hold.paid.add(reservation.run)
+        assumed = hold.assumed.get(reservation.run, NOTHING_SPENT)
         if hold.run == reservation.run:
             self._release(hold)
         for counted in hold.counters:
-            counted.spent = _sum(counted.spent, spent)
+            counted.spent = _difference(_sum(counted.spent, spent), assumed)
         return [
             alert
             for budget in reservation.budgets
@@ -150,10 +152,13 @@ class MemoryQuota:
         asked, now = _asked(reservation.question), self._now()
         for each in self._holds.values():
             if each.until is not None and each.until <= now:
+                _assume(each)
                 self._release(each)
         hold = self._holds[asked]
         if hold.until is not None:
             if is_meant:
+                if hold.run != reservation.run:
+                    _assume(hold)
                 hold.run, hold.until = reservation.run, now + HELD
             return None
         most = reservation.most
@@ -254,6 +259,13 @@ class MemoryQuota:
             raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
 
 
+def _assume(hold: Held) -> None:
+    """Count a run of which nobody has said what it cost at what was set aside for it."""
+    hold.assumed[hold.run] = hold.most.model_copy(update={"questions": 0})
+    for counted in hold.counters:
+        counted.spent = _sum(counted.spent, hold.assumed[hold.run])
+
+
 def _asked(question: Question) -> str:
     return f"{question.message} {question.revision}"
 
@@ -277,4 +289,5 @@ def _difference(one: Cost, other: Cost) -> Cost:
         questions=max(one.questions - other.questions, 0),
         tokens=max(one.tokens - other.tokens, 0),
         money=max(round(one.money - other.money, 6), 0.0),
+        searches=one.searches,  # of which nothing is set aside
     )

@@ -56,7 +56,7 @@ local function add(hold, spent, held, runs, limits)
     for i, holder in ipairs(holders) do
       local numbers = numbers_of(found[i + 1], NUMBERS)
       for j = 1, MEASURES do
-        numbers[j] = numbers[j] + spent[j]
+        numbers[j] = math.max(numbers[j] + spent[j], 0)
         numbers[j + MEASURES] = math.max(numbers[j + MEASURES] + held[j], 0)
       end
       numbers[RUNS] = math.max(numbers[RUNS] + runs, 0)
@@ -75,8 +75,13 @@ local function add(hold, spent, held, runs, limits)
   return news
 end
 
-local function negative(numbers)
-  return {-numbers[1], -numbers[2], -numbers[3]}
+local function negative(numbers) return {-numbers[1], -numbers[2], -numbers[3]} end
+
+-- Counts a run of which nobody has said what it cost at what was set aside for it, until its worker says so late.
+local function assume(hold, held)
+  hold.assumed = hold.assumed or {}
+  hold.assumed[hold.run] = {0, hold.most[2], hold.most[3]}
+  add(hold, hold.assumed[hold.run], held, 0, {})
 end
 
 -- Gives free what was set aside for questions of which nobody has said in time what they cost; returns whether any was.
@@ -87,7 +92,7 @@ local function sweep(at)
     local text = redis.call('GET', name)
     local hold = text and cjson.decode(text)
     if hold and hold.is_live then
-      add(hold, {0, 0, 0}, negative(hold.most), 0, {})
+      assume(hold, negative(hold.most))
       hold.is_live = false
       redis.call('SET', name, cjson.encode(hold), 'KEEPTTL')
     end
@@ -149,7 +154,10 @@ function script.reserve(asked, run, most, windows, periods, patience, life, kept
   end
 
   if hold.is_live then -- whoever was at it before is gone, and what was set aside is enough
-    if is_meant then set() end
+    if is_meant then
+      if hold.run ~= run then assume(hold, {0, 0, 0}) end
+      set()
+    end
     return {{}, {}}
   end
 
@@ -232,6 +240,7 @@ function script.settle_cost(asked, run, spent, limits)
   spent[1] = math.min(spent[1], 1 - hold.counted)
   hold.counted = hold.counted + spent[1]
   table.insert(hold.paid, run)
+  for i, number in ipairs(hold.assumed and hold.assumed[run] or {}) do spent[i] = spent[i] - number end
   if hold.is_live and hold.run == run then
     held, hold.is_live = negative(hold.most), false
     redis.call('ZREM', PREFIX .. 'held', asked)
