@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import shutil
@@ -74,9 +75,20 @@ def one_store_of_two(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = kept
 
 
-def pytest_collection(session: pytest.Session) -> None:
-    """Nothing that is made for the collection goes before the end of the run, so that nothing is looked for in it."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Let one process of a run import all modules before the others do, which then find them compiled.
+
+    Nothing that is made for the collection goes before the end of the run, so that nothing is looked for in it.
+    """
     gc.disable()
+    with Path(__file__).open() as lock:
+        if hasattr(session.config, "workerinput"):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                fcntl.flock(lock, fcntl.LOCK_SH)
+        return (yield)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
