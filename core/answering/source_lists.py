@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.answering.citations import URL
 from core.model.markup import Block, Heading, ListItem, Paragraph, TableRow
@@ -36,6 +37,7 @@ _TITLES = frozenset(
     title.casefold().translate(_LOOKALIKES)
     for title in (_OWN, *_WORDS, *_PAIRS, *(f"{one}{of}" for one in _ALIKE[:3] for of in _FOR))
 )
+_BEGUN_TITLES = frozenset(title[:size] for title in _TITLES for size in range(len(title) + 1))
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
 _LONGEST_TITLE = max(map(len, _TITLES))
 _LONGEST_NAME = 80  # characters of an entry that has no number and no address
@@ -110,7 +112,7 @@ def _is_headed(line: str) -> bool:
 def _may_head(line: str) -> bool:
     """Return whether a line that may go on could become such a title."""
     said, _ = _title_and_rest(_OPEN_MARK.sub("", line[:_LONGEST_LINE]))
-    return any(each.startswith(said) for each in _TITLES)
+    return said in _BEGUN_TITLES
 
 
 def _is_begun(lines: Sequence[str], at: int, end: int) -> bool:
@@ -193,6 +195,7 @@ def _weight(raw: RawBlock) -> int:
     return int(any(isinstance(each, ListItem) and each.number is not None for each in raw.block.path[-1:]))
 
 
+@lru_cache(maxsize=64)  # each line is looked at several times
 def _title_and_rest(line: str) -> tuple[str, str]:
     """Return what a line says before its first colon, dash or mark, without signs, and what stands behind it."""
     seen = line[:_LONGEST_LINE]
