@@ -146,32 +146,33 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    sentences, ends = _sentences(text, limit)
-    if not sentences:
-        return ""
-    wanted = set(stems(query))
-    found = [wanted & words for _, words, _ in sentences]
+    windows, wanted = _windows(text, limit), _words(query)
+    found = [wanted & words for words, *_ in windows]
     weights = {word: 1 / times for word, times in Counter(chain.from_iterable(found)).items()}
-    best, window, behind = -1.0, "", 0
-    for first, ((start, _), _, opening) in enumerate(sentences):
-        before, behind = behind, bisect_right(ends, start + limit - len(opening))
-        newest = found[max(before, first) : behind]
+    best, window, known = -1.0, "", 0
+    for first, (_, behind, opening, start, end) in enumerate(windows):
+        newest, known = found[max(known, first) : behind], behind
         if not newest or (window and not any(newest)):  # no more words than in the window before
             continue
         words = set[str]().union(*found[first:behind])
         score = fsum(map(weights.__getitem__, words))  # exact, so that the order of a set does not matter
         if score > best:
-            best, window = score, opening + text[start : ends[behind - 1]]
-        if behind == len(ends):  # all others are a part of it
+            best, window = score, opening + text[start:end]
+        if behind == len(windows):  # all others are a part of it
             break
     return window
 
 
-@lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
-def _sentences(text: str, limit: int) -> tuple[tuple[tuple[tuple[int, int], frozenset[str], str], ...], list[int]]:
-    """Return each sentence's place, none longer than *limit*, its words, and the line that opens the code it is in.
+@lru_cache(64)  # several passages are compared with a query
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stems(text))
 
-    Their ends are also given by themselves.
+
+@lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
+def _windows(text: str, limit: int) -> Sequence[tuple[frozenset[str], int, str, int, int]]:
+    """Return the window that begins with each sentence: its words, which sentence is behind the window, and its place.
+
+    Before the place is the line that opens the code it is in. No sentence is longer than *limit*.
     """
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
@@ -183,8 +184,12 @@ def _sentences(text: str, limit: int) -> tuple[tuple[tuple[tuple[int, int], froz
             here = cut
         spans.append((here, end))
     fences = [(fence.start(), fence.end()) for fence in _FENCED.finditer(text)]
-    known = tuple((span, frozenset(stems(text[slice(*span)])), _opening(text, span[0], fences)) for span in spans)
-    return known, [end for _, end in spans]
+    ends, windows = [end for _, end in spans], list[tuple[frozenset[str], int, str, int, int]]()
+    for start, end in spans:
+        opening = _opening(text, start, fences)
+        behind = bisect_right(ends, start + limit - len(opening))
+        windows.append((frozenset(stems(text[start:end])), behind, opening, start, ends[behind - 1]))
+    return windows
 
 
 def _opening(text: str, place: int, fences: Sequence[tuple[int, int]]) -> str:
