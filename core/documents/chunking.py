@@ -85,7 +85,7 @@ class BlockSplitter:
                 return self._split_code(block)
             case "table":
                 return self._split_table(block)
-            case "bullet_list" | "ordered_list":
+            case "bullet_list" | "ordered_list" | "list_item":
                 return self._split_list(block)
             case "blockquote":
                 whole = self._whole(block)
@@ -148,7 +148,7 @@ class BlockSplitter:
             return [whole] if whole.text else []
         pieces: list[Piece] = []
         run: list[Piece] = []
-        for item in block.children:
+        for item in [block] if block.type == "list_item" else block.children:
             if kept := self._whole(item):
                 run.append(kept)
             else:

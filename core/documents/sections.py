@@ -58,6 +58,10 @@ _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", r
 _TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _WORDS = re.compile(r"\w+")
+_GLOSSARY = re.compile(r"\b(?:glossary|terminology|vocabulary|key terms)\b", re.IGNORECASE)
+_ENTRY = re.compile(
+    r"(?:\*\*|__)([^*_\n]{1,80}?)(?::(?:\*\*|__)|(?:\*\*|__)(?:\n:\s|\s*[:\u2013\u2014]|\s-\s))|([^\n]{1,80})\n:\s"
+)
 
 
 @dataclass(slots=True)
@@ -90,7 +94,8 @@ def read_page(text: str, title: str) -> ParsedPage:
             lines[start:end] = _without_tags("\n".join(lines[start:end])).split("\n")
         text = "\n".join(lines)
         tokens = _parser(html=False).parse(text)
-    return ParsedPage(lines=tuple(text.split("\n")), sections=tuple(_sections(SyntaxTreeNode(tokens), title)))
+    sections = (part for each in _sections(SyntaxTreeNode(tokens), title) for part in _entries(each, title))
+    return ParsedPage(lines=tuple(text.split("\n")), sections=tuple(sections))
 
 
 def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
@@ -112,6 +117,25 @@ def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
         levels.append((level, shown, anchor))
         section = Section(path=tuple(name for _, name, _ in levels if name), anchor=anchor)
     yield section
+
+
+def _entries(section: Section, title: str) -> list[Section]:
+    """Return a section; what a glossary says of each term, which is asked for alone, is one of its own."""
+    nodes = (part for each in section.blocks for part in (each.children if each.type == "bullet_list" else [each]))
+    parts = [
+        (node, _ENTRY.match(next((each.content for each in node.walk() if each.type == "inline"), "")))
+        for node in nodes
+    ]
+    terms = [found for _, found in parts if found]
+    is_glossary = _GLOSSARY.search(" ".join((title, *section.path))) or all("\n" in found[0] for found in terms)
+    if not is_glossary or len(terms) <= max(1, len(parts) // 2):
+        return [section]
+    found = [Section(section.path, section.anchor)]
+    for node, term in parts:
+        if term:
+            found.append(Section((*section.path, " ".join((term[1] or term[2]).split())), section.anchor))
+        found[-1].blocks.append(node)
+    return found
 
 
 def says_the_same(heading: str, title: str) -> bool:

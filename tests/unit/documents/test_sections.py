@@ -64,6 +64,22 @@ def test_a_heading_without_an_anchor_leads_to_the_section_around_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "entries",
+    ["**Arm**\n: a\nb\n\n**Leg (L)**\n: c", "- **Arm**: a\n- **Leg (L)** - b", "**Arm:** a\n\n__Leg (L)__ — b"],
+)
+def test_each_term_of_a_glossary_is_a_section(entries: str) -> None:
+    """It is asked for alone, and says little beside the others; a definition list is one wherever it stands."""
+    page = read_page(f"Words.\n\n## A\n\n{entries}", "Glossary")
+
+    assert [(each.path, each.anchor) for each in page.sections if each.blocks] == [
+        ((), ""),
+        (("A", "Arm"), "a"),
+        (("A", "Leg (L)"), "a"),
+    ]
+    assert len(read_page(f"## A\n\n{entries}", "Parts").sections) == (4 if "\n: " in entries else 2)
+
+
 def test_an_explicit_anchor_is_no_markdown() -> None:
     """Its underscores are no emphasis, and those of a name in code none either."""
     [_, section] = read_page("###### `A.__init__` {#A.__init__}\n\nMakes.", "Page").sections
