@@ -201,8 +201,7 @@ class RedisCommunities:
 
     async def wait(self, community: WorkspaceRef, message: MessageRef) -> bool:
         """Keep the first message."""
-        given = {"community": str(community), "message": str(message)}
-        return bool(await self._run("await_community", COMMUNITIES, **given))
+        return bool(await self._run("await_community", COMMUNITIES, community=str(community), message=str(message)))
 
     def _read(self, flat: Sequence[bytes]) -> Communities:
         """Return what fields and values say; what is of another version, or damaged, says nothing."""
@@ -260,8 +259,7 @@ class RedisVotes:
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Count what a person has thought."""
-        person = quote(person_id, safe="")
-        return await self._run("count_of", VOTES.format(home), person=person, life=self._life)
+        return await self._run("count_of", VOTES.format(home), person=quote(person_id, safe=""), life=self._life)
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""

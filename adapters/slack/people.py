@@ -32,6 +32,7 @@ MOST_WORKSPACES = 100  # whose people are known
 REACH_KEPT = 60.0  # seconds: whoever shares a channel expects it to hold soon
 LISTED, MOST_PAGES = 500, 20  # people on a page, and pages of a list: no more than Slack gives in a minute
 LONGEST_LOOK, FIRST_LOOK = 3.0, 6.0  # seconds for which a question waits to hear of guests, and where nothing is known
+OTHERS = ""  # than those who are listed
 UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 
 
@@ -247,15 +248,17 @@ class People:
         return None
 
     async def _look_for_guests(self, workspace: Workspace, channel: str, key: str) -> None:
-        """Note whether there are guests in a channel; where Slack does not show who is there, there may be some.
+        """Note whether there are guests in a channel; where Slack does not show all who are there, there may be some.
 
         Raises `PostingFailed`: then the next question looks again, once the time is over that Slack has asked for.
         """
         try:
-            people, has_guests = await self._people(workspace), True
-            with suppress(Rejected):
-                there = _listed(workspace, "conversations.members", channel=channel)
-                has_guests = any(people.values()) and any([people.get(each) async for ids in there for each in ids])
+            people = await self._people(workspace)
+            if has_guests := any(people.values()):
+                with suppress(Rejected):
+                    there = [ids async for ids in _listed(workspace, "conversations.members", channel=channel)]
+                    found = any(people.get(each, people.get(OTHERS)) for ids in there for each in ids)
+                    has_guests = found or len(there) == MOST_PAGES
             self._guests.put(key, has_guests)
         except RateLimited as limit:
             self._pauses[workspace.name].shut(str(limit), limit.wait)
@@ -274,8 +277,11 @@ class People:
                 self._pauses[workspace.name].check(is_sent=False)
                 people = dict[str, bool]()
                 with suppress(Rejected):
-                    users = _listed(workspace, "users.list")
-                    people = {each["id"]: _profile(each, workspace).is_guest async for page in users for each in page}
+                    count = 0
+                    async for page in _listed(workspace, "users.list"):
+                        people |= {each["id"]: _profile(each, workspace).is_guest for each in page}
+                        count += 1
+                        people[OTHERS] = count == MOST_PAGES  # who is not listed may be one
                 self._listed.put(workspace.name, people)
             return people
 
@@ -283,10 +289,9 @@ class People:
         """Return the members of a group; none if that cannot be known, since nobody is to be taken for one."""
         members = self._members.get(f"{workspace} {group}")
         if members is None:
-            try:
+            members = frozenset[str]()  # for as long, so that Slack is not asked each time
+            with suppress(PostingFailed):
                 members = await members_of(group, (await self._workspaces.find(workspace)).client)
-            except PostingFailed:
-                members = frozenset[str]()  # for as long, so that Slack is not asked each time
             self._members.put(f"{workspace} {group}", members)
         return members
 

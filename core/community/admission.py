@@ -92,7 +92,7 @@ class Admission:
         if (stranger := _not_allowed(question, known)) is not None:
             wait = self.visibility.communities.wait  # the one telling is for somebody who asks
             is_told = not claim.is_quiet and (await wait(stranger, question.message) or _is_awaited(claim))
-            return Refusal("waiting", NOT_ALLOWED, _words(is_told=is_told))
+            return Refusal("waiting", NOT_ALLOWED, Telling.WORDS if is_told else Telling.NOTHING)
         policy = await self.policies.load(question.message.thread.home)
         if objection := _objection(question, policy):
             return await self._told(claim, *objection)
@@ -187,11 +187,7 @@ class Admission:
         with suppress(StoreUnavailable):
             is_new = await self.dedup.changed(f"refused:{kind}", period, person=person)
         is_told = is_new or claim.is_redelivered or _is_awaited(claim)
-        return Refusal(kind, sentence, _words(is_told=is_told))
-
-
-def _words(*, is_told: bool) -> Telling:
-    return Telling.WORDS if is_told else Telling.NOTHING
+        return Refusal(kind, sentence, Telling.WORDS if is_told else Telling.NOTHING)
 
 
 def _not_allowed(question: Question, known: Communities) -> WorkspaceRef | None:
