@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from core.community.question_words import (
+    ACCENTED,
     ACKNOWLEDGED,
     ACKNOWLEDGED_APART,
     COMPLAINT,
@@ -22,8 +23,10 @@ from core.community.question_words import (
     SPACED,
     THANKS,
     THANKS_APART,
+    WITHIN,
     Wording,
     compiled,
+    unaccented,
 )
 
 LONGEST = 2_000  # characters that are looked at; a question that needs more does not end there
@@ -74,7 +77,10 @@ _TO_ALL = re.compile(  # what documents can tell as well as anybody
     r"|kann jemand sagen|sabe alguien|alguien sabe|alguém sabe|qualcuno sa|weet iemand|кто-нибудь знает"
     r"|quelqu'un sait) "
 )
-_SHORTEST_APART = 5  # letters of a question where words are not apart
+_KNOWN = re.compile(r"^(is|are|does|do|can|will|would|could|should|has|have) (?:it|this|that) (?!mean)")
+"""How an English question begins that speaks of what has just been answered."""
+_SHORTEST_APART = 4  # letters of a question where words are not apart
+_MANY = 3  # words that say what a question is about, for one that may be asked in any way
 _SHORTEST, _SHORTEST_NAME = 2, 3  # words of a question, letters of a name
 
 
@@ -97,16 +103,18 @@ def is_acknowledgement(text: str) -> bool:
     return not (COMPLAINT.search(said) or any(_asks(one) for one, _ in _sentences(said)))
 
 
-def reads_as_question(text: str, *, names: Collection[str] = (), follows_answer: bool = False) -> bool:
+def reads_as_question(
+    text: str, *, names: Collection[str] = (), follows_answer: bool = False, is_asker: bool = True
+) -> bool:
     """Return whether *text* is a question for the bot where other people have spoken as well.
 
-    *names* are those of the people who have. One that *follows the answer*, as nobody else has spoken since, may be
-    short and speak of "it".
+    *names* are those of the people who have. One that *follows the answer*, as nobody else has spoken since, may speak
+    of "it", and be no whole question if the *asker* goes on so: somebody else may ask them whether it helped.
     """
     said = _said(text)
     if is_acknowledgement(text) or _is_for_somebody(said, names):
         return False
-    judged = partial(_is_question, follows_answer=follows_answer)
+    judged = partial(_is_question, follows_answer=follows_answer, is_asker=is_asker)
     sentences = list(_sentences(said))
     if any(_is_personal(one) for one, is_marked in sentences if is_marked or len(sentences) == 1):
         return False
@@ -155,10 +163,8 @@ def _is_for_somebody(said: str, names: Collection[str]) -> bool:
     written = [word for word in words if word.lower() in known]
     if _SPOKEN_TO.search(said) or any(not word[0].islower() for word in written) or words[:1] == written[:1]:
         return True
-    for pattern in (_NAMED, _GREETED, _NAMED_LAST):
-        if (found := pattern.match(said)) and _may_be_a_name(found["name"]):
-            return True
-    return False
+    found = (pattern.match(said) for pattern in (_NAMED, _GREETED, _NAMED_LAST))
+    return any(each and _may_be_a_name(each["name"]) for each in found)
 
 
 def _may_be_a_name(word: str) -> bool:
@@ -175,12 +181,8 @@ def _wordings(sentence: str) -> tuple[Wording, ...]:
     words = _words(sentence)
     counts = {wording: sum(word in wording.common for word in words) for wording in SPACED}
     most = max(counts.values())
-    asking = tuple(
-        wording
-        for wording in SPACED
-        if compiled(wording.asks).search(sentence) or compiled(wording.requests).match(sentence)
-    )
-    return tuple(each for each, count in counts.items() if count == most and most) or asking
+    asking = (each for each in SPACED if any(compiled(one).search(sentence) for one in (each.asks, each.requests)))
+    return tuple(each for each, count in counts.items() if count == most and most) or tuple(asking)
 
 
 def _asks(sentence: str, *, is_strict: bool = False) -> bool:
@@ -190,38 +192,44 @@ def _asks(sentence: str, *, is_strict: bool = False) -> bool:
     """
     clauses = [sentence, *filter(None, [sentence.partition(", ")[2]])]
     return any(
-        compiled(wording.seeks if is_strict else wording.asks).search(clause)
-        or compiled(wording.requests).match(clause)
+        compiled(wording.seeks, ACCENTED).search(unaccented(clause))
+        or compiled(wording.requests).search(clause)
+        or (not is_strict and compiled(wording.asks).search(clause))
         for wording in _wordings(sentence)
         for clause in clauses
     )
 
 
+def _has(pattern: str, sentence: str) -> bool:
+    """Return whether a pattern is in a sentence, whose author may have left out all accents."""
+    return bool(compiled(pattern, WITHIN if sentence.isascii() else None).search(sentence))
+
+
 def _is_personal(sentence: str) -> bool:
     """Return whether a sentence speaks to a person, of what they do, have or plan, or of whoever else is there."""
-    for wording in _wordings(sentence) or (ENGLISH,):
-        found = compiled(wording.requests).match(sentence)
-        rest = sentence[found.end() :] if found else compiled(wording.general).sub(" ", sentence)
-        if compiled(wording.personal).search(rest):
-            return True
-    return False
+    return any(
+        _has(each.personal, compiled(each.general).sub(" ", compiled(each.requests).sub(" ", sentence, count=1)))
+        for each in _wordings(sentence) or (ENGLISH,)
+    )
 
 
-def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool) -> bool:
+def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool, is_asker: bool) -> bool:
     """Return whether a sentence that names nobody asks for something that documents can answer."""
     if REACTION.fullmatch(sentence) or _is_personal(sentence):
         return False
+    told = _KNOWN.sub(r"\1 one ", sentence) if follows_answer else sentence
+    is_chatty = any(_has(wording.chatty, told) for wording in _wordings(sentence))
     if follows_answer:
-        return is_marked or (_asks(sentence) and _has_subject(sentence))
-    is_chatty = any(compiled(wording.chatty).search(sentence) for wording in _wordings(sentence))
-    return not is_chatty and _asks(sentence, is_strict=True) and _has_subject(sentence)
+        return (is_marked and is_asker and not is_chatty) or (_asks(sentence) and _has_subject(sentence))
+    is_long = is_marked and _has_subject(sentence, least=_MANY)
+    return not is_chatty and _asks(sentence, is_strict=not is_long) and _has_subject(sentence)
 
 
-def _has_subject(sentence: str) -> bool:
-    """Return whether a sentence says what it is about, which those that go on from what somebody said do not."""
+def _has_subject(sentence: str, *, least: int = 1) -> bool:
+    """Return whether *at least* so many words say what a sentence is about: what goes on from others' has none."""
     wordings = _wordings(sentence)
     if not any(wording.common for wording in wordings):
-        return len(_WORD_OF_ANY_SCRIPT.findall(sentence)) >= _SHORTEST_APART
+        return least == 1 and len(_WORD_OF_ANY_SCRIPT.findall(sentence)) >= _SHORTEST_APART
     words = _words(sentence)
     telling = [word for word in words if not any(word in wording.common for wording in wordings)]
-    return any(not word.isdecimal() for word in telling) and len(words) >= _SHORTEST
+    return sum(not word.isdecimal() for word in telling) >= least and len(words) >= _SHORTEST

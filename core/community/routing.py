@@ -190,8 +190,8 @@ def _reason_among_people(inbound: Inbound, standing: Standing, author: str) -> R
         return None
     if standing.judges:
         return None if may_be_question(inbound.text, names=company.names) else Reason.AMONG_PEOPLE
-    follows_answer = not company.is_talking(author)
-    is_asked = reads_as_question(inbound.text, names=company.names, follows_answer=follows_answer)
+    follows_answer, is_asker = not company.is_talking(author), author in company.askers
+    is_asked = reads_as_question(inbound.text, names=company.names, follows_answer=follows_answer, is_asker=is_asker)
     return None if is_asked else Reason.AMONG_PEOPLE
 
 
