@@ -256,9 +256,9 @@ class Responder:
                 answer = await self._answer(claim, surface, conversation, run, outcome)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
-            settling = self._settle(claim, reservation, spent, counts=is_replaced and bool(spent), is_heard=False)
-            with suppress(StoreUnavailable):
-                await settling
+            counts = is_replaced and bool(spent)
+            with suppress(StoreUnavailable):  # also where it was the store that ended it, and is back soon
+                await self.insist(partial(self._settle, claim, reservation, spent, counts=counts, is_heard=False))
             raise
         counts = bool(outcome) and not answer.is_failure
         with suppress(StoreUnavailable):  # then what was set aside ends by itself

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from core.answering.agent import Agent
-from core.answering.responder import Responder
+from core.answering.responder import Responder, Write
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
 from core.events import Charged
@@ -56,11 +56,20 @@ async def counted(
     interrupted: Interruption | None = None,
     surface: RecordingSurface | None = None,
 ) -> Cost:
-    """Answer a question, which somebody may interrupt in the middle; give what it counts as."""
+    """Answer a question, which somebody may interrupt in the middle; give what it counts as.
+
+    A question is lost where the store is away, which is back soon.
+    """
     model, shelf, quota = script(*turns), Shelf(hit()), MemoryQuota(now=lambda: NOON)
     model.most_tokens = 1_000
     admission = Admission(visibility(shelf), MemoryPolicies(), quota, MemoryDedup(), now=lambda: NOON, budgets=[ONE])
-    responder = Responder(Agent(model, shelf, clock=Clock()), None, now=lambda: NOON, admission=admission)
+
+    async def insist(write: Write) -> object:
+        quota.fails = False
+        return await write()
+
+    agent = Agent(model, shelf, clock=Clock())
+    responder = Responder(agent, None, now=lambda: NOON, admission=admission, insist=insist)
     claim = Claim(question())
 
     async def answer() -> None:
@@ -70,6 +79,7 @@ async def counted(
     answering = asyncio.create_task(answer())
     for silence in (piece for each in turns for piece in each.pieces if isinstance(piece, Silence)):
         await silence.begun.wait()
+    quota.fails = interrupted is Interruption.LOST
     if interrupted is not None:
         claim.cancelled.set(interrupted)
     await asyncio.wait({answering})
