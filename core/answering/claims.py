@@ -7,7 +7,6 @@ negation, or from one about a neighbour in the same words.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -107,6 +106,23 @@ class Statement:
         return parts
 
     @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """The parts that a word is in."""
+        places = dict[str, list[int]]()
+        for at, part in enumerate(self.parts):
+            for word in part.words:
+                places.setdefault(word, []).append(at)
+        return places
+
+    def reach(self, weights: Mapping[str, float]) -> Sequence[float]:
+        """Return how much the words in each of its parts weigh."""
+        found, places = [0.0] * len(self.parts), self.places
+        for word, weight in weights.items():
+            for at in places.get(word, ()):
+                found[at] += weight
+        return found
+
+    @cached_property
     def figures(self) -> Sequence[Figure]:
         """The numbers in it."""
         return [figure for part in self.parts for figure in part.figures]
@@ -130,7 +146,7 @@ class Statement:
     def said(self) -> Sequence[Figure]:
         """Those that stand for themselves, and not for how many items follow."""
         counts = COUNTED if self._leads_in else ()
-        found = self.figures if has_figures(self.text) else ()  # most have none, and are not taken apart for that
+        found = self.figures if has_figures(self.text, is_claim=True) else ()
         return [each for each in found if each.is_said and (each.unit or each.is_named or each.value not in counts)]
 
     @cached_property
@@ -190,8 +206,8 @@ class Evidence:
 
     said: str = ""
     judged: Mapping[str, bool] = field(default_factory=dict[str, bool])  # sentences of which a second model has spoken
-    _passages: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
-    _all: list[Statement] = field(default_factory=list[Statement])
+    passages: list[Statement] = field(default_factory=list[Statement])
+    _numbered: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
     _is_english: bool = False  # whether one of them is
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _supports: dict[tuple[str, int], Support] = field(default_factory=dict[tuple[str, int], Support])
@@ -199,15 +215,12 @@ class Evidence:
     _leaning: int = 0  # of the answer, as far as it was read, to English
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
-    def __bool__(self) -> bool:
-        return bool(self._passages)
-
     def add(self, number: int, text: str) -> None:
         """Take in a passage."""
-        known, passage = self._passages.setdefault(number, []), _passage(text)
+        known, passage = self._numbered.setdefault(number, []), _passage(text)
         if passage not in known:
             known.append(passage)
-            self._all.append(passage)
+            self.passages.append(passage)
             self._is_english = self._is_english or passage.is_english
             self._supports.clear()
 
@@ -235,29 +248,29 @@ class Evidence:
         """Return how far a passage supports a claim, which is looked for once for all marks behind it."""
         key = claim.text, number
         if key not in self._supports:
-            self._supports[key] = self._support_of_parts(claim, self._passages.get(number, ()))
+            self._supports[key] = self._support_of_parts(claim, self._numbered.get(number, ()))
         return self._supports[key]
 
     def _support_of_parts(self, claim: Statement, passages: Sequence[Statement]) -> Support:
         """Return the same, where words that stand close together count for more."""
         found = self._support(claim, passages)
-        parts = [part for each in passages for part in each.parts]
-        most = max((_letters(claim.words & part.words) for part in parts), default=0) / (_letters(claim.words) or 1)
-        is_exact = found.is_exact
-        if claim.said and (found.is_compared or most >= ALIKE):
-            is_exact = is_exact and not _contradicts(claim, parts)
+        letters = {word: len(word) for word in claim.words}  # long ones tell more than short ones
+        reach = max((part for each in passages for part in each.reach(letters)), default=0)
+        most = reach / (sum(letters.values()) or 1)
+        has_place = claim.said and (found.is_compared or most >= ALIKE)
+        is_exact = found.is_exact and not (has_place and _contradicts(claim, passages))
         return found._replace(is_exact=is_exact, share=(found.share + most) / 2 if found.is_compared else 1.0)
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
-        found = ((each, self.support(claim, each)) for each in among if each in self._passages)
+        found = ((each, self.support(claim, each)) for each in among if each in self._numbered)
         none = 0, Support(0.0, is_exact=False)
         return max(found, key=lambda each: (each[1].is_exact, each[1].is_compared, each[1].share), default=none)
 
     def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
         """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""
         claim = self.claim(sentence)
-        if number not in self._passages or not claim.is_checkable:
+        if number not in self._numbered or not claim.is_checkable:
             return number
         named = self.support(claim, number)
         if named.is_exact and named.share >= CLOSE:  # as no other can have so much more
@@ -274,12 +287,14 @@ class Evidence:
         It is 0 where something is missing that has to be there. What a second model says of the words counts for more.
         """
         if claim.text in self.judged:
-            return float(self.judged[claim.text] and self._support(claim, (*self._all, self.claim(self.said))).is_exact)
+            return float(
+                self.judged[claim.text] and self._support(claim, (*self.passages, self.claim(self.said))).is_exact
+            )
         if claim.text in self.placed:
             return 1.0
-        found = self._support(claim, self._all)
+        found = self._support(claim, self.passages)
         if not (found.is_exact and found.share >= enough):
-            found = self._support(claim, (*self._all, self.claim(self.said)))
+            found = self._support(claim, (*self.passages, self.claim(self.said)))
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
@@ -293,21 +308,12 @@ class Evidence:
         found = claim.words - claim.words.difference(*(each.words for each in known))
         for name in claim.names - found:  # which may be cut, as "Dec" is for December
             is_exact = is_exact and any(name[2:] and word.startswith(name) for each in known for word in each.words)
-        return Support(_letters(found) / (_letters(claim.words) or 1), is_exact)
+        return Support(sum(map(len, found)) / (sum(map(len, claim.words)) or 1), is_exact)
 
     def compares(self, text: str) -> bool:
         """Return whether a text says enough in words that can be compared with those of the passages."""
         said = self.claim(text)
         return self._is_english and said.is_checkable and self.is_english(said)
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts of the passages."""
-        return [each.text for each in self._all]
-
-    def quotes(self, text: str) -> bool:
-        """Return whether a passage has these words."""
-        return any(text in each.text for each in self._all)
 
 
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages
@@ -321,11 +327,11 @@ class NumberPlace(NamedTuple):
     reach: float
 
 
-def _contradicts(claim: Statement, parts: Sequence[TextPart]) -> bool:
+def _contradicts(claim: Statement, passages: Sequence[Statement]) -> bool:
     """Return whether more of a claim, and of what is around a number of it, is around another number."""
-    times = Counter(word for part in parts for word in claim.words.intersection(part.words))
-    weights = {word: len(word) / sqrt(many) for word, many in times.items()}
-    places, known = [*_places(claim, parts, weights)], {each.value for each in claim.said}
+    times = {word: sum(len(each.places.get(word, ())) for each in passages) for word in claim.words}
+    weights = {word: len(word) / sqrt(many) for word, many in times.items() if many}
+    places, known = [*_places(passages, weights)], {each.value for each in claim.said}
     for at, said in enumerate(claim.said[:MOST_NUMBERS]):
         own, others = list[tuple[float, NumberPlace]](), list[tuple[float, NumberPlace]]()
         for place in places:
@@ -353,10 +359,10 @@ def _outdoes(
     )
 
 
-def _places(claim: Statement, parts: Sequence[TextPart], weights: Mapping[str, float]) -> Iterator[NumberPlace]:
+def _places(passages: Iterable[Statement], weights: Mapping[str, float]) -> Iterator[NumberPlace]:
     before = 0.0
-    for at, part in enumerate(parts):
-        reach = sum(map(weights.__getitem__, claim.words.intersection(part.words)))
+    parts = ((part, reach) for each in passages for part, reach in zip(each.parts, each.reach(weights), strict=True))
+    for at, (part, reach) in enumerate(parts):
         yield from (NumberPlace(figure, at, max(reach, before)) for figure in part.figures)
         before = 0.0 if part.text.startswith("#") else reach
 
@@ -364,11 +370,6 @@ def _places(claim: Statement, parts: Sequence[TextPart], weights: Mapping[str, f
 def _near(said: Figure, found: Figure, weights: Mapping[str, float]) -> float:
     shared = said.around.keys() & found.around.keys()
     return NEAREST * sum(weights.get(each, NUMERAL) * min(said.around[each], found.around[each]) for each in shared)
-
-
-def _letters(words: Iterable[str]) -> int:
-    """Return how many letters words have: long ones tell more than short ones."""
-    return len("".join(words))
 
 
 def _runs(parts: Iterable[TextPart]) -> Sequence[tuple[str, list[TextPart]]]:

@@ -102,7 +102,7 @@ _FORMING = re.compile(  # a sign of one
     r"[\d\s½¼¾⅓⅔⅛](?:(?<=\d)(?:[/^⁻⁰¹²³⁴-⁹kKMeE]|\s(?:in|of|out)\s)|(?<=\s)\.\d|(?<=[½¼¾⅓⅔⅛]))"
 )
 _FORMS = frozenset((*_SHARES, "quarters", "one", *_MANY.split("|")))
-_MEASURE = re.compile(r"\$?(?:(?:\sof)?\san?)?[\s-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13})(?!\w)")
+_MEASURE = re.compile(r"\$?(?:(?:\sof)?\san?\b)?[\s-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13})(?!\w)")
 _start = attrgetter("start")
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))|[ \u00a0\u202f]")
 
@@ -157,9 +157,15 @@ class Figure(NamedTuple):
         return abs(said - given) <= ROUNDED * given and len(self.value.strip("0.")) < len(found.value.strip("0."))
 
 
-def has_figures(text: str) -> bool:
-    """Return whether a text has numbers; most have none, and are not read for them."""
-    return bool(_DIGIT.search(text)) or not _TELLING.isdisjoint(_LETTERS.findall(text.casefold()))
+def has_figures(text: str, *, is_claim: bool = False) -> bool:
+    """Return whether a text has numbers; most have none, and are not read for them.
+
+    If it *is a claim*, only those count that may stand for themselves, which takes digits or a unit.
+    """
+    if _DIGIT.search(text):
+        return True
+    words = _LETTERS.findall(text.casefold())
+    return not _TELLING.isdisjoint(words) and (not is_claim or "%" in text or "°" in text or any(map(_unit, words)))
 
 
 def figures(text: str, bare: str) -> Iterator[Figure]:

@@ -201,7 +201,7 @@ class InlineReader:
     def _mark(self, mark: str, *, length: int) -> None:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
         evidence, sentence = self.notes.sources.evidence, ""
-        if evidence:
+        if evidence.passages:
             sentence = evidence.claim_before(visible([node for frame in self._frames for node in frame.nodes]))
         notes = {note.number: note for note in self.notes.read(mark, sentence)}
         new = [note for number, note in notes.items() if number not in self._numbers]

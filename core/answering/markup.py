@@ -352,8 +352,8 @@ def _without_deeds(nodes: tuple[Inline, ...], notes: Footnotes, is_whole: bool) 
         return nodes
     text = visible(nodes)
     end = len(text) if is_whole else undecided(text)
-    claims = deeds(text[:end], is_whole=is_whole)
-    told = [(start, last) for start, last in claims if not notes.sources.evidence.quotes(text[start:last])]
+    found, passages = deeds(text[:end], is_whole=is_whole), notes.sources.evidence.passages
+    told = [at for at in found if not any(text[slice(*at)] in each.text for each in passages)]
     notes.removed_deeds += len(told)
     return tuple(trimmed(cut(nodes, [*told, (end, len(text))]), at_start=True)) if told or end < len(text) else nodes
 

@@ -47,8 +47,8 @@ class Reviewer:
         evidence = draft.markup.notes.sources.evidence
         claims = (claim.text for _, claim in statements(draft.blocks, evidence) if claim.is_checkable)
         said = [*dict.fromkeys(claims)]
-        prompt, beside = _prompt(question, said, evidence.texts), meter.beside(self.prices)
-        if not said or not evidence or size_of(prompt.messages) > MOST_READ:
+        prompt, beside = _prompt(question, said, (each.text for each in evidence.passages)), meter.beside(self.prices)
+        if not said or not evidence.passages or size_of(prompt.messages) > MOST_READ:
             return
         reply = await brief_reply(self.model, prompt, beside, service="review model", most=MOST_SAID, seconds=LONGEST)
         meter.include(beside)

@@ -307,6 +307,7 @@ MISTAKES = """## Common mistakes
         (TEAM, "In 2022, revenue was 198,600,000 euros"),
         (COURSE, "The midterm exam counts for 1/4 of the grade, and the final project for 0.4"),
         ("Three quarters of the people liked it.", "It was liked by 75 % of the people"),
+        ("The new arm has 50 % of the motors.", "The new arm has half as many motors as the old one"),
         ("A tenth of the people liked it.", "It was liked by 1 out of 10 people"),
         ("The offset of the arm is ½ m.", "The arm has an offset of 0.5 m"),
         ("The tolerance of the solver is 1e-4.", "The solver has a tolerance of 0.0001"),
