@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from core.answering.citations import (
     LONGEST_URL,
+    MOST_FOOTNOTES,
     URL,
     Footnotes,
     Sources,
@@ -24,6 +25,7 @@ from core.answering.citations import (
     trim_url,
     without_scheme,
 )
+from core.answering.claims import LOOKED_BACK
 from core.answering.nodes import put, shown, trim_end, trimmed
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text, visible
@@ -201,8 +203,9 @@ class InlineReader:
     def _mark(self, mark: str, *, length: int) -> None:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
         evidence, sentence = self.notes.sources.evidence, ""
-        if evidence.passages:
-            sentence = evidence.claim_before(visible([node for frame in self._frames for node in frame.nodes]))
+        if evidence.passages and self.notes.given < MOST_FOOTNOTES:
+            nodes = (node for frame in self._frames for node in frame.nodes[-LOOKED_BACK:])
+            sentence = evidence.claim_before(visible(nodes))
         notes = {note.number: note for note in self.notes.read(mark, sentence)}
         new = [note for number, note in notes.items() if number not in self._numbers]
         self._at += length

@@ -55,7 +55,7 @@ MOST_NOTES = 3  # footnotes behind one paragraph that had none
 LONGEST_REFUSAL = 80  # characters: of the word with whatever stands around it
 _UNSEEN = "[\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufe0f\ufeff]{0,3}"  # between letters; escaped underscores too
 _SAID = re.compile(r"\w")
-_MARKS = re.compile(f" *{NOTE}")  # with the space that it is behind
+_MARKS = re.compile(f"(?<! ) *{NOTE}")  # with the space that it is behind
 
 
 @dataclass

@@ -294,6 +294,11 @@ def test_one_long_word_is_read_once(name: str, unit: str) -> None:
     assert seconds(READERS[name], "", unit, 20_000, enough=1.0) < 1.0
 
 
+def test_lines_with_footnotes_are_read_once() -> None:
+    """All that stood before a footnote was once put together anew for each of them."""
+    assert seconds(READERS["an answer"], "", "[1] a\n", 30_000, enough=1.0) < 1.0
+
+
 @pytest.mark.parametrize("unit", ["> ", "- ", "> - ", "1. "])
 def test_nothing_is_nested_without_an_end(unit: str) -> None:
     """The marks of what is too deep are words, and every line of code has few quotes and items around it."""
