@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from operator import itemgetter, mul
 from typing import Any
 
@@ -21,7 +22,7 @@ from adapters.extractive.quotes import (
     standing,
     word_fit,
 )
-from adapters.extractive.units import QUESTIONS, AskedWords, Source, topic_of, units
+from adapters.extractive.units import QUESTIONS, AskedWords, Source, compared, topic_of, units
 from core.answering.context import WORDS_ALONE
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
 from core.answering.smalltalk import is_small_talk, reply_to
@@ -54,7 +55,6 @@ _NAMED = re.compile(  # asks what something is
     r"|what (?:do|does) (?:an? |the )?(.{2,60}?) (?:stand for|mean)",
     re.IGNORECASE,
 )
-_COMPARES = re.compile(r".*\bdifferences? between (?:an? |the )?(.{2,40}) and (?:an? |the )?(.{2,40})", re.IGNORECASE)
 _OBJECT = re.compile(
     r"(?:and |so |ok )?(?:(?:how|why) (?:(?:do|can|could|should|would) (?:i|you|we|one)|to) \w+ "
     r"(?:an? |the |my )?([\w -]{2,40}?)(?: (?:in|on|with|for|from|using|so|and) .*)?"
@@ -105,8 +105,17 @@ class ExtractiveModel:
         if read.given is None and not read.has_searched:
             return [reply_to(read.question)]
         asked = AskedWords(" and ".join(read.parts))
+        parts = Counter(each["number"] for each in read.results)  # of a section
         sources = [
-            Source(each["number"], each["score"], each["title"], each["section"], tuple(units(each["text"])), rank)
+            Source(
+                number := each["number"],
+                each["score"],
+                each["title"],
+                each["section"],
+                tuple(units(each["text"])),
+                rank,
+                parts[number] > 1,
+            )
             for rank, each in enumerate(read.results)
         ]
         quotes = compose(asked, choose(asked, await self._scored(asked, sources)))
@@ -174,7 +183,7 @@ class _Asked:
     @property
     def results(self) -> Sequence[Mapping[str, Any]]:
         """What was found by words that say more comes first; nothing else counts where the question says too little."""
-        given = () if self.follows and self.found else self.given or ()
+        given = () if self.found and (self.follows or compared(self.parts[0])) else self.given or ()
         first, second = (self.found, given) if self.is_restated else (given, self.found)
         merged = dict[tuple[int, str], Mapping[str, Any]]()
         for each in (*first, *second):  # some are found again
@@ -194,8 +203,8 @@ def _queries(asked: _Asked) -> list[str]:
     if asked.is_restated and len(asked.parts) > 1:
         return [*asked.parts[:MOST_PARTS]]
     [*whole] = asked.parts
-    if compared := _COMPARES.fullmatch(whole[0]):
-        return [f"{compared[1]} vs {compared[2]}", compared[1], compared[2]]
+    if two := compared(whole[0]):
+        return [" vs ".join(two), *two]
     parts = [part.strip(" ,") for part in _JOINT.split(whole[0])] if asked.given else []
     parts = [part for part in parts if stems(part)]
     whole = whole if asked.is_restated else []
@@ -210,7 +219,8 @@ def _read(messages: Sequence[ChatMessage]) -> _Asked:
         if message["role"] == "user":
             content = str(message["content"])
             given, question = read_passages(content) or (None, content)
-            newest = tuple(result for results in reversed(found) for result in results)
+            together = zip_longest(*reversed(found))  # the best of each search first
+            newest = tuple(result for results in together for result in results if result)
             subject = _subject(messages[:at])
             parts = restated(question, subject)
             is_new = parts != (" ".join(question.split()).strip(AROUND),)

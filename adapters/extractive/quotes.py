@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from math import log
 
 from adapters.extractive.units import (
+    ASKS_GRADES,
     CHARACTERS,
     TELLS_OF_PAGE,
     AskedWords,
     Source,
     Unit,
     UnitKind,
-    can_answer,
     is_aside,
     leads_on,
 )
@@ -29,6 +29,7 @@ GOES_ON = 450  # what is quoted of another, from where it begins to answer
 PARAGRAPH = 320  # a paragraph up to this length is quoted whole, since its sentences explain one another
 LIST = 480  # and a list
 QUOTES = 3
+FEWEST_WORDS = 4
 NEAR_BEST = 0.82  # of the best unit's score; what fits clearly worse only dilutes
 FILLS_A_GAP = 0.65  # the same for a unit that names a word of the question which no quote has named yet
 SAME = 0.7  # of their words in common: two units that say the same thing
@@ -36,7 +37,10 @@ DANGLING = 0.7
 HEADLINE = 0.8
 DEFINITION = 1.4
 NEARLY_DEFINITION = 1.2
+BEFORE = 2  # words before a name in a longer one
+TITLED = 1.1
 EXAMPLE = 0.85
+ASSIGNED = 0.65
 NEWS = 0.75
 LATER = 0.97  # for each passage that was found before
 WANTED = 1.1
@@ -47,14 +51,17 @@ _DEFINES = re.compile(
     r"[*_`\"“]*+(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*+\s*+(?:\(([^)]*+)\)[*_`]*+\s*+)?"
     r"(?::|—|=|\b(?:is|are|means|refers to)\b)"
 )
+_TERMINAL = re.compile(r"(?:`{3,}|~{3,})\s*(?:console|text|txt|shell|bash|sh)?\s*\n", re.IGNORECASE)
+_ENTRY = re.compile(r"(\*\*|__|`)[^*_`]{2,80}(?::\1|\1(?:\s\([^)]*\))?:)")
 _ASKS_WHETHER = re.compile(
     r"\W*(?:do|does|did|is|are|was|can|could|will|would|has|have|may|must|should)\b", re.IGNORECASE
 )
 _SAYS_WHETHER = re.compile(r"\W*(?:yes|no)\b", re.IGNORECASE)
 _ILLUSTRATES = re.compile(
     r"\b(?:examples?|worked|exercises?|demonstration|analogy|mistakes?|pitfalls?|misconceptions?|challenges?|validation"
-    r"|visual explanation|diagrams?|assessments?|rubric|prerequisites)\b"
+    r"|visual explanation|diagrams?|prerequisites)\b"
 )
+_ASSIGNED = re.compile(r"\b(?:assessments?|assignments?|homework|rubric)\b|\(\+?\d+ points?\)")
 _NEWS = re.compile(
     r"\b(?:changes|changelog|releases?|new features|what's new|known issues|improvements since|timeline)\b"
 )
@@ -74,6 +81,22 @@ def candidates(asked: AskedWords, sources: Sequence[Source]) -> list[tuple[Sourc
     about = (source for source in sources if not is_aside(asked, source))
     found = [(source, unit) for source in about for unit in source.units if not leads_on(asked, source, unit)]
     return [each for each in found if can_answer(each[1])] or [each for each in found if can_answer(each[1], fewest=2)]
+
+
+def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:
+    """Return whether a unit says something by itself, in at least so many words; who asks does not answer."""
+    if not unit.is_prose:
+        return True
+    if len(unit.text) > CHARACTERS:
+        return False
+    is_long = len(unit.text.split()) >= (1 if unit.label else fewest)
+    return (
+        is_long
+        and not unit.is_label
+        and not unit.is_link
+        and not unit.is_question
+        and not TELLS_OF_PAGE.match(unit.text)
+    )
 
 
 def in_context(source: Source, unit: Unit) -> str:
@@ -101,8 +124,11 @@ def word_fit(wanted: frozenset[str], text: str, found_in: Counter[str] | None = 
 
 def fit(asked: AskedWords, source: Source, unit: Unit, held: Counter[str], size: int) -> float:
     """Return the share of the question's words that a unit holds; what stands only above it counts half."""
-    texts = (unit.text, in_context(source, unit))
-    return sum(word_fit(asked.words, text, held, size) for text in texts) / 2
+    above = in_context(source, unit)
+    share = sum(word_fit(asked.words, text, held, size) for text in (unit.text, above)) / 2
+    if asked.sides:  # of two things, most say something of one
+        share = (share + max(word_fit(side, above, held, size) for side in asked.sides)) / 2
+    return share
 
 
 def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
@@ -112,38 +138,47 @@ def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
     that says what the thing asked for *is* counts more, and so does code for who asks how.
     """
     weight = (0.5 + source.score / 2) * LATER**source.rank
-    if unit.points_back and unit.place == 0:
+    if unit.place == 0 and (unit.points_back or (source.is_part and _TERMINAL.match(unit.text))):
         weight *= DANGLING
     if unit.kind is UnitKind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
         weight *= HEADLINE
+    if unit.marker[:1].isdigit() and asked.topics and not asked.asks_how:
+        weight *= UNWANTED  # steps say what to do
     if not unit.is_prose:
         is_wanted = asked.asks_how if unit.kind is UnitKind.CODE else asked.asks_value
         weight *= WANTED if is_wanted else NO_DEFINITION if asked.topic else UNWANTED
-    above = f"{source.title} › {source.section}".casefold()
-    for kind, less in ((_ILLUSTRATES, EXAMPLE), (_NEWS, NEWS)):
+    above, asks_for_grades = f"{source.title} › {source.section}".casefold(), ASKS_GRADES.search(asked.text.casefold())
+    for kind, less in ((_ILLUSTRATES, EXAMPLE), (_ASSIGNED, ASSIGNED), (_NEWS, NEWS)):
         found = kind.search(above)
-        if found and not set(stems(found[0])) & asked.words:
+        if found and not set(stems(found[0])) & asked.words and not (kind is _ASSIGNED and asks_for_grades):
             weight *= less
+    headings = (frozenset(stems(each.strip("0123456789. "))) for each in source.section.split(" › "))
+    if not asked.topic and any(words and words <= asked.words for words in headings):
+        weight *= TITLED
     return weight * _defining(asked, unit)
 
 
 def _defining(asked: AskedWords, unit: Unit) -> float:
-    said = _DEFINES.match(unit.text.casefold()) if asked.topic and unit.is_prose else None
+    said = _DEFINES.match(unit.text.casefold()) if asked.topics and unit.is_prose else None
     if not said:
         return 1.0
     short, name = sorted((said[1], said[2] or ""), key=len)
     letters = iter(name)  # of which an abbreviation has some, in their order and from the first on
     is_short = " " not in short and short[:1] == name[:1] and all(letter in letters for letter in short)
-    names = [frozenset(stems(name)) for name in (said[1], said[2] if is_short else "")]
-    if asked.topic in names:
+    said_words = stems(said[1])
+    names = [frozenset(said_words), frozenset(stems(said[2] if is_short else ""))]
+    if any(topic in names for topic in asked.topics):
         return DEFINITION
-    is_near = any(words and words < asked.topic for words in names) or asked.topic < names[0]  # SLAM is not VSLAM
-    return NEARLY_DEFINITION if is_near else 1.0
+    near = (
+        topic <= {*said_words[: len(topic) + BEFORE]} or any(words and words < topic for words in names)
+        for topic in asked.topics
+    )
+    return NEARLY_DEFINITION if any(near) else 1.0  # SLAM is not VSLAM
 
 
 def defines(asked: AskedWords, unit: Unit) -> bool:
     """Return whether a unit is an entry that says in itself what the thing asked for is."""
-    return unit.text.startswith(("**", "__", "`")) and _defining(asked, unit) == DEFINITION
+    return bool(_ENTRY.match(unit.text)) and _defining(asked, unit) == DEFINITION
 
 
 def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
@@ -193,7 +228,11 @@ def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
         if not more or (kept and length > room):
             continue
         kept[source] = _Quotation(source, quotation.places | more)
-    return [_paragraph(each.source, each.places, is_first=not at) for at, each in enumerate(kept.values())]
+    numbers = [source.number for source in kept]
+    return [
+        _paragraph(each.source, each.places, is_first=not at or numbers[at - 1] == numbers[at])
+        for at, each in enumerate(kept.values())
+    ]
 
 
 def _finished(source: Source, places: set[int]) -> set[int]:
@@ -221,6 +260,7 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
         for each in source.units
         if not (TELLS_OF_PAGE.match(each.text) or each.is_link or leads_on(asked, source, each))
         and not (each.is_question and each.marker)
+        and not (each.place == 0 and source.is_part and _TERMINAL.match(each.text))
     }
     if defines(asked, unit):
         found = _around(source, unit, room)
@@ -289,7 +329,7 @@ def _paragraph(source: Source, places: set[int], *, is_first: bool) -> str:
     A mark stands behind each paragraph and list, but for what only announces what comes next, and behind the end.
     """
     chosen = [unit for unit in source.units if unit.place in places]
-    has_name = not is_first and len(chosen) > 1 and chosen[0].marker and source.name
+    has_name = not is_first and len(chosen) > 1 and (chosen[0].marker or chosen[0].announces) and source.name
     written = MARKDOWN.write(read(f"**{source.name}**", Quoted())) if has_name else ""
     for number, unit in enumerate(chosen):
         before = chosen[number - 1] if number else None

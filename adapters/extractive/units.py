@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -43,9 +43,14 @@ _TOPIC = re.compile(
     r"(?:(?:what|who)(?:'s|s|\u2019s| is| are| does| do) (?:exactly )?(?:an? |the )?|define |explain |meaning of )"
     r"(.{2,60}?)(?: means?| stand for| exactly| do| used for| good for| for)?(?: in [\w ]+)?[?.! ]*$"
 )
+_COMPARES = re.compile(
+    r"(?:.*\bdif\w* between |compare )(?:an? |the )?(.{2,40}?) (?:and|with|to|vs\.?|versus) (?:an? |the )?(.{2,40}?)\W*"
+    r"|(?:an? |the )?(.{2,40}?) (?:vs\.?|versus) (?:an? |the )?(.{2,40}?)\W*",
+    re.IGNORECASE,
+)
 _ASKS_HOW = re.compile(
-    r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b"
-    r"|\b(?:commands?|command line|code|syntax|errors?|not found|fail\w*|crash\w*|does(?:n'?t)|won'?t|can'?t|cannot)\b"
+    r"\bhow (?:do|can|could|would|should) (?:i|you|we|one|they)\b|\bhow to\b|\b(?:un)?install(?:ing|ation)?\b"
+    r"|\b(?:set ?up|commands?|code|syntax|errors?|not found|fail\w*|crash\w*|does(?:n'?t)|won'?t|can'?t|cannot)\b"
 )
 _ASKS_VALUE = re.compile(
     r"\b(?:how (?:much|many|long|often|big|fast|expensive)|which|compare\w*|cost\w*|price\w*|when|vs|versus"
@@ -83,8 +88,9 @@ _GRADES = re.compile(
 _ASKS_PLAN = re.compile(
     r"\b(?:weeks?|topics?|covers?|covered|syllabus|curriculum|course|modules?|lessons?|deliverables?|assignments?)\b"
 )
-_ASKS_GRADES = re.compile(
-    r"\b(?:submit\w*|submission|due|deadlines?|late|weight|grad(?:e|ed|es|ing)|points|teams?|how long|how much time)\b"
+ASKS_GRADES = re.compile(
+    r"\b(?:submit\w*|submission|due|deadlines?|late|weight|grad(?:e|ed|es|ing)|points|teams?|how long|how much time"
+    r"|projects?|capstone|assess\w*|assign\w*|rubrics?)\b"
 )
 TELLS_OF_PAGE = re.compile(
     r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) "
@@ -94,10 +100,10 @@ TELLS_OF_PAGE = re.compile(
     re.IGNORECASE,
 )
 CHARACTERS = 800  # beside tables, code and marks: about as much as fits a phone's screen
-FEWEST_WORDS = 4
 FEWEST_BESIDE_LINK = 4  # words beside a link that make it say something by itself
 MOST_BEHIND_LINK = 12  # words behind a link that only describe it
 LONGEST_LABEL = 80
+LONGEST_NAME = 3  # words of a question that only names something
 
 
 class UnitKind(Enum):
@@ -165,12 +171,13 @@ class Unit:
 def units(text: str) -> list[Unit]:
     """Return the units of a passage in their order; an unfinished fence at its end is left out."""
     found: list[Unit] = []
-    label = ""
+    label, block, before = "", 0, None
     blocks = [*_blocks(text)]
-    for block, (kind, written) in enumerate(blocks):
-        lines = written
+    for number, (kind, written) in enumerate(blocks):
+        block += not (kind is before is UnitKind.ITEM)  # items with blank lines between them are one list
+        before, lines = kind, written
         if kind is UnitKind.CODE:  # a passage may begin and end in the middle of some
-            lines = _entire(written, is_first=not block, is_last=block == len(blocks) - 1)
+            lines = _entire(written, is_first=not number, is_last=number == len(blocks) - 1)
         parts = _whole(kind, lines) if kind in (UnitKind.TABLE, UnitKind.CODE) else _prose(kind, "\n".join(lines))
         parts = [replace(unit, place=len(found) + at, block=block, label=label) for at, unit in enumerate(parts)]
         found += parts
@@ -272,6 +279,9 @@ def _balanced(text: str) -> str:
     for mark in ("**", "`"):
         if text.count(mark) % 2:
             text = text.replace(mark, "")
+    for mark in "*_":
+        if text.count(mark) == 1:
+            text = text.removeprefix(mark).removesuffix(mark)
     return text
 
 
@@ -279,6 +289,12 @@ def topic_of(question: str) -> str:
     """Return what a question, or the first of several, asks the meaning of; nothing if it asks for something else."""
     found = _TOPIC.match(QUESTIONS.split(question.strip().casefold(), maxsplit=1)[0])
     return found[1] if found else ""
+
+
+def compared(question: str) -> Sequence[str]:
+    """Return the two things that a question compares; nothing if it compares none."""
+    found = _COMPARES.fullmatch(question)
+    return [each for each in found.groups() if each] if found else ()
 
 
 @dataclass(frozen=True)
@@ -289,13 +305,24 @@ class AskedWords:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words that carry meaning."""
-        return frozenset(stems(self.text))
+        """The words that carry meaning, but for those that only say that two things are compared."""
+        return frozenset(stems(" ".join(compared(self.text)) or self.text))
+
+    @cached_property
+    def sides(self) -> Sequence[frozenset[str]]:
+        """The words of each of two things that are compared."""
+        return [frozenset(stems(each)) for each in compared(self.text)]
 
     @cached_property
     def topic(self) -> frozenset[str]:
         """The words of what the question asks the meaning of; none if it asks for something else."""
         return frozenset(stems(topic_of(self.text)))
+
+    @cached_property
+    def topics(self) -> Sequence[frozenset[str]]:
+        """The same, or two things that are compared, or all of a question that only names something."""
+        is_name = len(stems(self.text)) == len(_WORD.findall(self.text)) <= LONGEST_NAME
+        return self.sides or [each for each in (self.topic or (self.words if is_name else None),) if each]
 
     @cached_property
     def asks_how(self) -> bool:
@@ -310,7 +337,10 @@ class AskedWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A passage as the tool gave it, cut into units; its `rank` is 0 for the first."""
+    """A passage as the tool gave it, cut into units; its `rank` is 0 for the first.
+
+    It *is a part* of its section where another part was found too.
+    """
 
     number: int
     score: float
@@ -318,6 +348,7 @@ class Source:
     section: str
     units: tuple[Unit, ...]
     rank: int = 0
+    is_part: bool = False
 
     @property
     def name(self) -> str:
@@ -358,22 +389,6 @@ def leads_on(asked: AskedWords, source: Source, unit: Unit) -> bool:
     if unit.is_reference:
         return not _ASKS_SOURCES.search(text)
     if unit.is_prose and _GRADES.match(unit.text):
-        return not _ASKS_GRADES.search(text)
+        return not ASKS_GRADES.search(text)
     is_plan = _CURRICULUM.search(f"{source.title} {source.section}".casefold()) and not _ASKS_PLAN.search(text)
     return bool(is_plan) and any(map(_LISTS_LESSONS.match, (unit.text, unit.label)))
-
-
-def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:
-    """Return whether a unit says something by itself, in at least so many words; who asks does not answer."""
-    if not unit.is_prose:
-        return True
-    if len(unit.text) > CHARACTERS:
-        return False
-    is_long = len(unit.text.split()) >= (1 if unit.label else fewest)
-    return (
-        is_long
-        and not unit.is_label
-        and not unit.is_link
-        and not unit.is_question
-        and not TELLS_OF_PAGE.match(unit.text)
-    )

@@ -1,0 +1,52 @@
+"""What is quoted of several passages that name what was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.extractive.quotes import ScoredUnit, compose
+from adapters.extractive.units import AskedWords, Source, units
+from tests.adapters.test_extractive import ask
+
+ENTRY = "**Robot (RBT)**\n: A machine that moves by itself."
+
+
+@pytest.mark.parametrize(
+    ("asked", "other", "heading", "begins"),
+    [
+        ("robot", "1. Switch the robot on.\n2. Greet the robot.", "Setup", "**Robot (RBT)**: A machine"),
+        (
+            "What is a robot?",
+            "The lessons use core robot parts that are for all.",
+            "Parts",
+            "**Robot (RBT)**: A machine",
+        ),
+        ("how do robots move", "- Discuss how robots move", "Analysis (10 points)", "**Robot (RBT)**: A machine"),
+        ("what is the robots project about", "- Discuss how robots move", "Project (10 points)", "Discuss"),
+        ("how do I start the robot", "Start it:\n\n```bash\nrobot start\n```", "Start the robot", "Start it:"),
+    ],
+)
+async def test_what_says_most_of_it_comes_first(asked: str, other: str, heading: str, begins: str) -> None:
+    """A name alone asks what it is, no step says that, and what students have to hand in explains nothing."""
+    answer = await ask(asked, other, ENTRY, headings=(heading, "R › Robot"))
+
+    assert answer.text.removeprefix(f"**{heading}**\n\n").startswith(begins)
+
+
+@pytest.mark.parametrize("asked", ["robot vs drone", "whats the diffrence between a robot and a drone?"])
+async def test_of_two_things_that_are_compared_both_are_told(asked: str) -> None:
+    """Most passages say something of one of them only."""
+    answer = await ask(asked, "**Drone**: A machine that flies.", ENTRY)
+
+    assert "[1]" in answer.text
+    assert "[2]" in answer.text
+
+
+def test_what_a_terminal_shows_needs_what_stands_before_it() -> None:
+    """A passage may begin behind the command whose output it has; items with blank lines between them are one list."""
+    texts = ("```console\ncreating robot\n```\n\nThe robot is ready.", "- Robots\n\n  - Arms\n\n- Drones")
+    sources = [Source(1, 0.9, "Robots", "Make one", tuple(units(text)), 0, is_part=True) for text in texts]
+
+    written = compose(AskedWords("robot"), [ScoredUnit(each, each.units[-1], 0.9) for each in sources])
+
+    assert written == ["The robot is ready. [1]", "- Robots\n  - Arms\n- Drones [1]"]
