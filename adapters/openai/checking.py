@@ -69,6 +69,12 @@ class Degraded(str):
     __slots__ = ()
 
 
+class Overloaded(Degraded):
+    """A line about a model that answers nobody at the moment."""
+
+    __slots__ = ()
+
+
 async def checked(model: CheckedModel, *, calls: bool = True, patience: float = PATIENCE) -> str:
     """Have it call a tool, and answer with the result: so the address, the key, the model and what it can do are known.
 
@@ -76,10 +82,8 @@ async def checked(model: CheckedModel, *, calls: bool = True, patience: float = 
     Raises `Misconfigured` where an operator has to change something, and `ModelUnavailable` where the service is away.
     One that is busy is not.
     """
-    asking, where = (
-        Asking(TRIED, (LOOK_UP,)) if calls else Asking(GREETED, ()),
-        f"{model.model} at {place(model.base_url)}",
-    )
+    asking = Asking(TRIED, (LOOK_UP,)) if calls else Asking(GREETED, ())
+    where = f"{model.model} at {place(model.base_url)}"
     trouble: Exception | None = None
     await model.connection.load()  # which is our time, and not the model's
     try:
@@ -96,7 +100,7 @@ async def checked(model: CheckedModel, *, calls: bool = True, patience: float = 
     failure = diagnose(trouble, model.model)
     unavailable = await model.unavailable(asking, trouble)
     if failure.is_busy and unavailable.detail:
-        return Degraded(BUSY.format(where=where, detail=unavailable.detail))
+        return Overloaded(BUSY.format(where=where, detail=unavailable.detail))
     error = Misconfigured(failure.sentence) if failure.lasting else ModelUnavailable(failure.sentence)
     error.detail = unavailable.detail
     raise error from model.cause(trouble)

@@ -85,10 +85,6 @@ class BrokenAnswer(Exception):
         self.said = said
 
 
-class Refused(BrokenAnswer):
-    """The service answered with a status that is an error."""
-
-
 class WebPage(BrokenAnswer):
     """What came is for people: somebody else lives there, or a gateway on the way has something to say."""
 
@@ -153,7 +149,7 @@ def compared(error: Exception, sent: Iterable[str]) -> Exception:
     if isinstance(error, HTTPStatusError):
         status, headers = error.response.status_code, error.response.headers
         said = headers.get("Location") or error.response.text
-        error = Refused(f"status {status}")
+        error = BrokenAnswer(f"status {status}")
         error.refusal = _read(said, status, headers, Sent(sent))
     elif isinstance(error, BrokenAnswer) and error.said is not None:
         error.refusal = _read(json.dumps(error.said, ensure_ascii=False), None, {}, Sent(sent))

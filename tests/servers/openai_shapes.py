@@ -340,6 +340,7 @@ UNPAID: Mapping[str, Reply] = {
 """How they say that an account is empty."""
 
 WITHOUT_SYSTEM = (
+    "Developer instruction is not enabled for models/gemma-3-27b-it",
     "System role not supported",
     "Conversation roles must alternate user/assistant/user/assistant/...",
     "Only user and assistant roles are supported!",

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from adapters.openai import Degraded, OpenAIChat, checking
+from adapters.openai import Degraded, OpenAIChat, Overloaded, checking
 from adapters.openai.client import place
 from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
@@ -225,7 +225,7 @@ async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer,
     """It says so, and will answer later."""
     server.broken = reply
     found = await model.check()
-    assert (isinstance(found, Degraded), "can be reached, but is overloaded" in found) == (True, True)
+    assert (isinstance(found, Overloaded), "can be reached, but is overloaded" in found) == (True, True)
     assert reply.body["error"]["message"] in found
 
 
