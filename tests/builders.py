@@ -50,7 +50,7 @@ def hit(score: float = 0.9, text: str = "A robot acts.", **fields: Any) -> Hit:
 def turn_of(asked: str, answered: str = "It acts.", *, id: str = "m0") -> Turn:  # noqa: A002 - the field's name
     """An exchange that was remembered at noon."""
     message = MessageRef(thread=thread(), id=id)
-    return Turn(question_ref=message, question=asked, answer=answered, at=NOON)
+    return Turn(question_ref=message, question=asked, answer=answered, at=NOON, quoted=())
 
 
 def conversation(*turns: Turn) -> Conversation:

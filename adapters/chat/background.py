@@ -205,6 +205,7 @@ async def take_over(
 
     async def tell() -> None:
         with suppress(StoreUnavailable):
+            await services.self_help.forgetting.tell()
             await services.communities.load()  # which gives back what this process knows, as workers may know nothing
         for again in list(services.deleted.values()):
             with suppress(*NOT_NOW):

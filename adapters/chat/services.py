@@ -196,6 +196,7 @@ class ChatServices:
         Raises `StoreUnavailable`.
         """
         if not self.store_mark.known:
+            await self.self_help.forgetting.learn()
             self.store_mark.known = (await self.inbox.kept_for()).mark
 
     async def is_new(self, key: str, value: str, *, person: str = "") -> bool:

@@ -115,15 +115,15 @@ class RedisConversations:
                 await self._client.delete(note)
             return sum([await self._client.delete(CONVERSATION.format(thread)) for thread in await self._in(place)])
 
-    async def forget_person(
-        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    async def forget_turns(
+        self, place: AnyPlace, person_id: str | None, *, before: datetime | None = None
     ) -> Sequence[MessageRef]:
-        """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace."""
+        """Remove a person's turns, and those that nobody can read any more, from every thread of the place."""
         gone = list[MessageRef]()
-        for key in await self._attendances(home):
+        for key in await self._attendances(place) if person_id is not None else ():
             with translated():
-                await self._client.hdel(key, SPOKE + person_id)
-        for thread in await self._in(home):
+                await self._client.hdel(key, f"{SPOKE}{person_id}")
+        for thread in await self._in(place):
             for entry, turn in await self._turns(thread):
                 if turn is None or turn.is_by(person_id, before):
                     ref = entry.partition(b" ")[0]
@@ -131,10 +131,10 @@ class RedisConversations:
                     gone += [turn.question_ref] if was_there and turn is not None else []
         return gone
 
-    async def unquote(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+    async def unquote(self, place: AnyPlace, person_id: str) -> Sequence[MessageRef]:
         """Put each turn in the place of what was read of it, unless that has changed meanwhile: then look again."""
         found, is_changed = list[MessageRef](), False
-        for thread in await self._in(home):
+        for thread in await self._in(place):
             key = CONVERSATION.format(thread)
             for entry, turn in await self._turns(thread):
                 if turn is not None and turn.quotes(person_id):
@@ -142,7 +142,7 @@ class RedisConversations:
                     sealed = self._seal.encrypt(turn.alone.model_dump_json(), place=f"{key} {ref}")
                     is_changed = not await self._run("replace", key, ref=ref, was=entry, sealed=sealed) or is_changed
                     found.append(turn.question_ref)
-        return [*found, *(await self.unquote(home, person_id) if is_changed else ())]
+        return [*found, *(await self.unquote(place, person_id) if is_changed else ())]
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Look through every thread of the workspace."""

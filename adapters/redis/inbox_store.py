@@ -233,16 +233,16 @@ class InboxStore:
         waiting, running, dead, oldest = await self._run("backlog", PREFIX, lease=int(self._bounds.lease * 1000))
         return Backlog(waiting, running, dead, oldest / 1000)
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None) -> int:
+    async def forget(self, place: AnyPlace, person_id: str | None = None, *, before: datetime | None = None) -> int:
         """Remove the words of every question of a person, and those that nobody can read, each as one step."""
         gone, is_changed = 0, False
-        async for ref, question, sealed in self._questions(home):
+        async for ref, question, sealed in self._questions(place):
             if question is None or question.is_by(person_id, before):
-                gone += await self._forget(ref)
-            elif question.quotes(person_id):
+                gone += bool(await self._run("forget", PREFIX, ref=str(ref), thread=str(ref.thread)))
+            elif person_id is not None and question.quotes(person_id):
                 given: dict[str, Argument] = {"ref": str(ref), "was": sealed, **self._sealed(ref, text=question.alone)}
                 is_changed = not await self._run("replace_words", PREFIX, **given) or is_changed
-        return gone + (await self.forget_person(home, person_id, before=before) if is_changed else 0)  # edited since
+        return gone + (await self.forget(place, person_id, before=before) if is_changed else 0)  # edited since
 
     async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
         """Tell whoever works on the first question of each thread."""
@@ -252,10 +252,6 @@ class InboxStore:
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Look through every question of the workspace."""
         return len([one async for _, one, _ in self._questions(home) if one and one.author.id == person_id])
-
-    async def forget(self, place: AnyPlace) -> int:
-        """Remove the words of every question in a place, each as one step."""
-        return sum([await self._forget(ref) async for ref, *_ in self._questions(place)])
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
         """Return what was given up, newest first."""
@@ -389,9 +385,6 @@ class InboxStore:
                     if sealed:
                         found_there = self._seal.read(Question, sealed, place=f"{QUESTION}{ref} text")
                         yield MessageRef.parse(ref), found_there, sealed
-
-    async def _forget(self, message: MessageRef) -> bool:
-        return bool(await self._run("forget", PREFIX, ref=str(message), thread=str(message.thread)))
 
 
 def _left_of(interaction: Interaction) -> int:

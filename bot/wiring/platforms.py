@@ -109,7 +109,7 @@ class Platform(ABC):
 
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
-        forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
+        forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies, stores.vault)
         moderation = Moderation(
             stores.policies,
             forgetting,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from uuid import uuid4
+
+from pydantic import TypeAdapter
 
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
 from core.messages import (
@@ -24,6 +28,7 @@ from core.model import (
     AuditEntry,
     Budget,
     Citation,
+    ForgettingOrder,
     Measure,
     MessageRef,
     ModerationOrder,
@@ -36,7 +41,7 @@ from core.model import (
     WorkspaceRef,
     within,
 )
-from core.ports import ConversationStore, Deliveries, PolicyStore, VoteStore, WaitingWords
+from core.ports import ConversationStore, Deliveries, PolicyStore, Vault, VoteStore, WaitingWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,10 @@ class PersonalData:
     votes: int = 0
 
 
-ORDERED = timedelta(hours=1)  # so long is known who was forgotten: longer than anybody looks for missed questions
+ORDERED = timedelta(hours=1)  # so long is known what was forgotten: longer than anybody looks for missed questions
+MOST = 1_000  # orders that are known, the newest
+_TOLD = "forgotten:"  # in the vault
+_ORDERS = TypeAdapter(tuple[ForgettingOrder, ...])
 
 
 @dataclass
@@ -67,37 +75,46 @@ class Forgetting:
     votes: VoteStore
     waiting: WaitingWords
     policies: PolicyStore
+    vault: Vault
     now: Callable[[], datetime] = partial(datetime.now, UTC)
-    orders: dict[tuple[WorkspaceRef, str], datetime] = field(
-        default_factory=dict[tuple[WorkspaceRef, str], datetime], init=False
-    )
+    orders: tuple[ForgettingOrder, ...] = field(default=(), init=False)
 
     async def person(self, home: WorkspaceRef, person_id: str) -> Forgotten:
-        """Remove all of a person in a workspace, beginning with what waits, which would be remembered later.
-
-        A store that loses what it has may not know of it as yet, so this is done `again`.
-        """
-        now = self.now()
-        self.orders = {**{each: at for each, at in self.orders.items() if now - at < ORDERED}, (home, person_id): now}
+        """Remove all of a person in a workspace, beginning with what waits, which would be remembered later."""
+        self._note(ForgettingOrder(home, person_id, self.now()))
         turns = await self._questions(home, person_id)
         return Forgotten(len(turns), await self.votes.forget_person(home, person_id))
 
     def is_forgotten(self, question: Question) -> bool:
-        """Return whether a question was asked before somebody was forgotten who may have written it."""
-        home = question.message.thread.home
-        return any(place == home and question.is_by(person, at) for (place, person), at in self.orders.items())
+        """Return whether a question was asked before its place was forgotten, or somebody who may have written it."""
+        there = (each for each in self.orders if f"{question.message}".startswith(f"{each.place}:"))
+        return any(question.is_by(each.person_id, each.at) for each in there)
+
+    async def tell(self) -> None:
+        """Leave what was forgotten lately in a store that has lost all, for other processes to `learn`."""
+        if self.orders:
+            await self.vault.save(_TOLD + uuid4().hex, _ORDERS.dump_json(self.orders).decode(), ORDERED)
+
+    async def learn(self) -> None:
+        """Know what other processes have told."""
+        for key in await self.vault.keys(_TOLD):
+            with suppress(ValueError):  # of another version
+                self._note(*_ORDERS.validate_json(await self.vault.load(key) or "[]"))
 
     async def again(self) -> None:
-        """Remove what was asked before somebody was forgotten, and was put back into a store that had lost it."""
-        for (home, person_id), at in list(self.orders.items()):
-            await self._questions(home, person_id, before=at)
+        """Remove what was asked before it was forgotten by any process, and was put back into a store without it."""
+        await self.learn()
+        for each in self.orders:
+            await self._questions(each.place, each.person_id, each.at)
 
-    async def _questions(
-        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
-    ) -> Sequence[MessageRef]:
-        await self.waiting.forget_person(home, person_id, before=before)
-        turns = await self.conversations.forget_person(home, person_id, before=before)
-        changed = await self.conversations.unquote(home, person_id)
+    def _note(self, *orders: ForgettingOrder) -> None:
+        known, now = sorted({*self.orders, *orders}, key=lambda each: each.at), self.now()
+        self.orders = tuple(each for each in known if now - each.at < ORDERED)[-MOST:]
+
+    async def _questions(self, place: AnyPlace, by: str | None, before: datetime | None = None) -> Sequence[MessageRef]:
+        await self.waiting.forget(place, by, before=before)
+        turns = await self.conversations.forget_turns(place, by, before=before)
+        changed = await self.conversations.unquote(place, by) if by is not None else ()
         # A model may have been given them, for others.
         await self.waiting.begin_anew(tuple(dict.fromkeys(each.thread for each in (*turns, *changed))))
         return turns
@@ -109,10 +126,8 @@ class Forgetting:
         return PersonalData(turns, waiting, await self.votes.count_person(home, person_id))
 
     async def place(self, place: AnyPlace) -> int:
-        """Remove all that anybody asked in a place; return the number of conversations. What is set there stays.
-
-        Votes, which hold no words, go with a workspace.
-        """
+        """Remove all that anybody asked in a place, and a workspace's votes; return the number of conversations."""
+        self._note(ForgettingOrder(place, None, self.now()))
         await self.waiting.forget(place)
         gone = await self.conversations.forget(place)
         if isinstance(place, WorkspaceRef):

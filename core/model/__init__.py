@@ -51,6 +51,7 @@ from core.model.community import (
     Communities,
     Complaint,
     Conversation,
+    ForgettingOrder,
     ModerationOrder,
     OrderKind,
     Policy,

@@ -13,7 +13,7 @@ from pydantic import Field
 from core.model.answer import Answer, Citation, ToolRecord
 from core.model.budgets import Budget
 from core.model.question import NOT_KEPT, Attachments, Question
-from core.model.refs import MessageRef, Person, ThreadRef, Value, WorkspaceRef
+from core.model.refs import ChannelRef, MessageRef, Person, ThreadRef, Value, WorkspaceRef
 
 
 class Turn(Value):
@@ -21,7 +21,7 @@ class Turn(Value):
 
     `at` is when it was answered and `asked_at` when it was asked, if known. `messages` are those with the answer, which
     older versions did not keep; `attachments` are files that the question came with. `quoted` are those whose words the
-    answer may hold as they were quoted to its question, or to one before, by their ids; an empty one is anybody's.
+    answer may hold as they were quoted to its question, or to one before, by their ids; empty is anybody or unknown.
     """
 
     question_ref: MessageRef
@@ -34,7 +34,7 @@ class Turn(Value):
     asked_at: datetime | None = None
     messages: tuple[MessageRef, ...] = ()
     attachments: Attachments = ()
-    quoted: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ("",)
 
     @classmethod
     def of(
@@ -55,9 +55,9 @@ class Turn(Value):
             quoted=tuple(sorted(question.quoted.union(*(each.quoted for each in past)))),
         )
 
-    def is_by(self, person_id: str, before: datetime | None = None) -> bool:
-        """Return whether somebody asked it, and, where a time is given, *before* that."""
-        return self.author_id == person_id and (before is None or (self.asked_at or self.at) <= before)
+    def is_by(self, person_id: str | None, before: datetime | None = None) -> bool:
+        """Return whether somebody, or anybody, asked it, and, where a time is given, *before* that."""
+        return person_id in (None, self.author_id) and (before is None or (self.asked_at or self.at) <= before)
 
     def quotes(self, person_id: str) -> bool:
         """Return whether it may hold words of somebody that were quoted."""
@@ -67,6 +67,15 @@ class Turn(Value):
     def alone(self) -> Self:
         """The turn without all that may hold words of others, which is the answer with what was searched for it."""
         return self.model_copy(update={"answer": NOT_KEPT, "citations": (), "tool_calls": (), "quoted": ()})
+
+
+@dataclass(frozen=True, slots=True)
+class ForgettingOrder:
+    """Somebody, or everybody, who was forgotten in a place."""
+
+    place: ThreadRef | ChannelRef | WorkspaceRef
+    person_id: str | None
+    at: datetime
 
 
 class Conversation(Value):

@@ -224,9 +224,9 @@ class Question(Value):
         files = {"" for each in self.attachments if each.is_quoted}
         return frozenset(said | files | ({self.words_of} if self.words_of is not None else set()))
 
-    def is_by(self, person_id: str, before: datetime | None = None) -> bool:
-        """Return whether somebody asked it, or its words may be theirs, and, where a time is given, *before* that."""
-        is_theirs = self.author.id == person_id or self.words_of in ("", person_id)
+    def is_by(self, person_id: str | None, before: datetime | None = None) -> bool:
+        """Return whether somebody, or anybody, asked it, or its words may be theirs, and, if given, *before* a time."""
+        is_theirs = person_id in (None, self.author.id, self.words_of) or self.words_of == ""
         return is_theirs and (before is None or self.asked_at <= before)
 
     def quotes(self, person_id: str) -> bool:

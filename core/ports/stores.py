@@ -70,17 +70,17 @@ class ConversationStore(Protocol):
         """Remove every conversation of a place, with what is noted of its threads; return their number."""
         ...
 
-    async def forget_person(
-        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    async def forget_turns(
+        self, place: AnyPlace, person_id: str | None, *, before: datetime | None = None
     ) -> Sequence[MessageRef]:
-        """Remove every turn that a person has asked for in a workspace; return the questions of those.
+        """Remove every turn that a person, or anybody, has asked for in a place; return the questions of those.
 
-        That they have spoken is forgotten too. Of a time *before* which they asked, the rest stays.
+        That the person has spoken is forgotten too. Of a time *before* which they asked, the rest stays.
         """
         ...
 
-    async def unquote(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
-        """Leave of every turn in a workspace that may hold quoted words of a person what is `alone`.
+    async def unquote(self, place: AnyPlace, person_id: str) -> Sequence[MessageRef]:
+        """Leave of every turn in a place that may hold quoted words of a person what is `alone`.
 
         Return the questions of those.
         """
@@ -187,8 +187,8 @@ class Underway(Protocol):
 class WaitingWords(Protocol):
     """What people wrote that is not answered, or could not be. Raises `StoreUnavailable`."""
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None) -> int:
-        """Remove the words of every question of a person in a workspace; return the number of those that had any.
+    async def forget(self, place: AnyPlace, person_id: str | None = None, *, before: datetime | None = None) -> int:
+        """Remove the words of every question of a person, or of anybody, in a place; return how many had any.
 
         A question without words of its own, which are those that it forwards, is of whoever wrote them too. What was
         not asked *before* a time stays.
@@ -199,10 +199,6 @@ class WaitingWords(Protocol):
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Return of how many questions of a person in a workspace the words are kept; it may take long."""
-        ...
-
-    async def forget(self, place: AnyPlace) -> int:
-        """Remove the words of everybody's questions in a place, in the same way; return the number of those."""
         ...
 
     async def begin_anew(self, threads: Collection[ThreadRef]) -> None:

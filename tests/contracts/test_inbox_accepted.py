@@ -194,7 +194,7 @@ async def test_a_forgotten_person_is_asked_nothing_more(boxes: Boxes) -> None:
     accepted = used()
     await boxes.here.accept(accepted, within=SOON)
 
-    assert await boxes.there.forget_person(accepted.message.thread.home, ADA.id) == 1
+    assert await boxes.there.forget(accepted.message.thread.home, ADA.id) == 1
     assert not await boxes.here.move(accepted.message, below(accepted))
     assert (await boxes.here.waiting(), await is_empty(boxes.here)) == (0, True)
 
@@ -206,7 +206,7 @@ async def test_what_was_moved_is_forgotten_once(boxes: Boxes) -> None:
     await boxes.here.accept(accepted, within=SOON)
     await boxes.here.move(accepted.message, below(accepted))
 
-    assert await boxes.there.forget_person(accepted.message.thread.home, ADA.id) == 1
+    assert await boxes.there.forget(accepted.message.thread.home, ADA.id) == 1
     assert await is_empty(boxes.here)
 
 
@@ -319,7 +319,7 @@ async def test_a_question_that_is_moved_while_a_person_is_forgotten_is_forgotten
     accepted = used("z1")
     await boxes.here.accept(accepted, within=SOON)
     home, person = accepted.message.thread.home, accepted.question.author.id
-    forgetting = asyncio.create_task(boxes.there.forget_person(home, person))
+    forgetting = asyncio.create_task(boxes.there.forget(home, person))
     await asyncio.sleep(SHORT / 2)
     await boxes.here.move(accepted.message, below(accepted))
     await forgetting

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
 from core.model import Claim, Delivery, Interruption, MessageRef, Person, Withdrawal
-from tests.builders import thread
+from tests.builders import NOON, thread
 from tests.inboxes import (
     BOBS,
     POSTED,
@@ -49,7 +50,7 @@ async def test_what_a_forgotten_person_waits_for_does_not_come(boxes: Boxes) -> 
         await boxes.here.put(signal)
 
     assert await boxes.here.count_person(HOME, EVE.id) == 3
-    assert [await boxes.there.forget_person(HOME, EVE.id) for _ in range(2)] == [3, 0]
+    assert [await boxes.there.forget(HOME, EVE.id) for _ in range(2)] == [3, 0]
     assert await boxes.here.count_person(HOME, EVE.id) == 0
     assert asks(await taken(boxes.here)).message.id == "2"
     assert await is_empty(boxes.here)
@@ -61,7 +62,7 @@ async def test_the_answer_that_a_forgotten_person_is_given_ends(boxes: Boxes) ->
     await boxes.here.put(by_eve(asked()))
     async with boxes.here.claim() as task:
         await boxes.here.record(task, POSTED)
-        assert await boxes.there.forget_person(HOME, EVE.id) == 1
+        assert await boxes.there.forget(HOME, EVE.id) == 1
         assert await heard(task.cancelled) is Interruption.DELETED
 
     assert await taken(boxes.here) == Withdrawal(asked().message, fence=2, delivery=POSTED)
@@ -79,7 +80,7 @@ async def test_of_what_failed_no_words_are_kept_of_a_forgotten_person(inbox: Box
         await fail(inbox, ValueError())
 
     assert await inbox.count_person(HOME, EVE.id) == 2
-    assert [await inbox.forget_person(HOME, EVE.id) for _ in range(2)] == [2, 0]
+    assert [await inbox.forget(HOME, EVE.id) for _ in range(2)] == [2, 0]
     assert not any([await inbox.put(retried(asked(name))) for name in ("1", "2", "3")])
     assert await is_empty(inbox)
 
@@ -89,8 +90,8 @@ async def test_nobody_else_is_forgotten(inbox: Box) -> None:
     """Neither others, nor those of the same id elsewhere."""
     await inbox.put(asked())
 
-    assert await inbox.forget_person(HOME, EVE.id) == 0
-    assert await inbox.forget_person(HOME.model_copy(update={"workspace": "w2"}), "p1") == 0
+    assert await inbox.forget(HOME, EVE.id) == 0
+    assert await inbox.forget(HOME.model_copy(update={"workspace": "w2"}), "p1") == 0
     assert await taken(inbox) == Claim(asked().question, fence=1)
 
 
@@ -99,11 +100,11 @@ async def test_whoever_was_forgotten_can_ask_again_and_be_forgotten_again(inbox:
     """Also by an edit of what was answered before."""
     await inbox.put(by_eve(asked("1")))
     await taken(inbox)
-    assert await inbox.forget_person(HOME, EVE.id) == 0
+    assert await inbox.forget(HOME, EVE.id) == 0
     assert await inbox.put(by_eve(edited("1")))
     assert await inbox.put(by_eve(asked("2")))
 
-    assert await inbox.forget_person(HOME, EVE.id) == 2
+    assert await inbox.forget(HOME, EVE.id) == 2
     assert await taken(inbox) == Withdrawal(asked("1").message, fence=2)
     assert await is_empty(inbox)
 
@@ -111,7 +112,7 @@ async def test_whoever_was_forgotten_can_ask_again_and_be_forgotten_again(inbox:
 async def test_an_edit_that_came_before_its_question_is_forgotten_too(inbox: Box) -> None:
     """With it the question, which is only on its way."""
     await inbox.put(by_eve(edited()))
-    await inbox.forget_person(HOME, EVE.id)
+    await inbox.forget(HOME, EVE.id)
 
     assert not await inbox.put(by_eve(asked()))
     assert await is_empty(inbox)
@@ -130,7 +131,8 @@ async def test_what_a_forgotten_workspace_waits_for_does_not_come(boxes: Boxes) 
     for signal in (by_eve(asked("1")), asked("2"), elsewhere(asked("3")), asked("4", in_thread="2")):
         await boxes.here.put(signal)
 
-    assert [await boxes.there.forget(HOME) for _ in range(2)] == [3, 0]
+    assert await boxes.there.forget(HOME, before=NOON - timedelta(seconds=1)) == 0
+    assert [await boxes.there.forget(HOME, before=NOON) for _ in range(2)] == [3, 0]
     assert asks(await taken(boxes.here)) == elsewhere(asked("3")).question
     assert await is_empty(boxes.here)
 
@@ -190,7 +192,7 @@ async def test_what_somebody_wrote_is_not_quoted_to_others_any_more(boxes: Boxes
     for signal in (quoting(asked("1")), quoting(elsewhere(asked("2"))), quoting(asked("3", in_thread="3"))):
         await boxes.here.put(signal)
     await boxes.here.put(quoting(edited("4", in_thread="4")))
-    assert [await boxes.there.forget_person(HOME, who) for who in ("p3", BOB)] == [0, 0]
+    assert [await boxes.there.forget(HOME, who) for who in ("p3", BOB)] == [0, 0]
     await boxes.here.put(asked("4", in_thread="4"))
 
     found = {asks(task).message.id: asks(task).context for task in [await taken(boxes.here) for _ in range(4)]}
@@ -207,7 +209,7 @@ async def test_an_answer_under_way_begins_anew_without_the_words_of_who_is_forgo
     await boxes.here.put(old.model_copy(update={"question": old.question.model_copy(update={"context": (unknown,)})}))
     async with boxes.here.claim() as one, boxes.there.claim() as other:
         await boxes.here.record(one, POSTED)
-        assert await boxes.there.forget_person(HOME, BOB) == 0
+        assert await boxes.there.forget(HOME, BOB) == 0
         assert {await heard(task.cancelled) for task in (one, other)} == {Interruption.EDITED}
 
     again = sorted([await taken(boxes.here), await taken(boxes.here)], key=lambda task: task.message.id)
@@ -225,7 +227,7 @@ async def test_an_edit_that_comes_meanwhile_quotes_nobody_who_is_forgotten(inbox
     await inbox.put(quoting(asked()))
     await inbox.put(NEW_QUOTES)
     await fall_short(inbox)
-    assert await inbox.forget_person(HOME, BOB) == 0
+    assert await inbox.forget(HOME, BOB) == 0
     assert await inbox.put(retried(asked()))
 
     assert asks(await taken(inbox)) == NEW_QUOTES.question.alone

@@ -93,7 +93,7 @@ async def test_it_goes_with_its_question(boxes: Boxes, is_forgotten: bool) -> No
     await boxes.here.put(asked())
     await boxes.here.announce(asked().message, KNOWN)
     if is_forgotten:
-        await boxes.there.forget_person(asked().message.thread.home, ADA.id)
+        await boxes.there.forget(asked().message.thread.home, ADA.id)
     else:
         await boxes.there.put(deleted(asked()))
     assert not await boxes.there.announce(asked().message, UNKNOWN)

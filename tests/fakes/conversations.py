@@ -74,24 +74,24 @@ class MemoryConversations:
             del self._turns[str(thread)]
         return len(there)
 
-    async def forget_person(
-        self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None
+    async def forget_turns(
+        self, place: AnyPlace, person_id: str | None, *, before: datetime | None = None
     ) -> Sequence[MessageRef]:
         """Remove a person's turns."""
         for key, (known, end) in self._attended.items():
-            if key.startswith(f"{home}:"):
+            if f"{key}:".startswith(f"{place}:"):
                 spoke = {each: at for each, at in known.spoke.items() if each != person_id}
                 self._attended[key] = known.model_copy(update={"spoke": spoke}), end
-        turns = [turn for thread in self._in(home) for turn in self._current(thread).values()]
+        turns = [turn for thread in self._in(place) for turn in self._current(thread).values()]
         gone = [turn.question_ref for turn in turns if turn.is_by(person_id, before)]
         for ref in gone:
             await self.remove(ref)
         return gone
 
-    async def unquote(self, home: WorkspaceRef, person_id: str) -> Sequence[MessageRef]:
+    async def unquote(self, place: AnyPlace, person_id: str) -> Sequence[MessageRef]:
         """Leave of each turn that may hold quoted words of a person what is alone."""
         found = list[MessageRef]()
-        for thread in self._in(home):
+        for thread in self._in(place):
             turns = self._current(thread)
             for key, turn in turns.items():
                 if turn.quotes(person_id):

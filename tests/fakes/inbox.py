@@ -150,13 +150,14 @@ class MemoryInbox:
         self._check()
         return sum(record.state in ("accepted", "waiting") for record in self._records.values())
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str, *, before: datetime | None = None) -> int:
+    async def forget(self, place: AnyPlace, person_id: str | None = None, *, before: datetime | None = None) -> int:
         """Remove what a person has asked."""
         self._check()
         records = tuple(self._records.values())
-        gone = sum(self._forget(each) for each in records if each.may_be_by(home, person_id, before))
-        for record in records:
-            record.quote_no_more(home, person_id)
+        gone = sum(self._forget(each) for each in records if each.may_be_by(place, person_id, before))
+        if person_id is not None:
+            for record in records:
+                record.quote_no_more(place, person_id)
         return gone
 
     async def begin_anew(self, threads: Collection[ThreadRef]) -> None:
@@ -170,12 +171,6 @@ class MemoryInbox:
         self._check()
         theirs = [each for each in self._records.values() if each.is_by(home, person_id) and not each.deleted]
         return sum(each.state not in ("done", "dead") or each.kept is not None for each in theirs)
-
-    async def forget(self, place: AnyPlace) -> int:
-        """Remove what was asked in a place."""
-        self._check()
-        there = [each for each in self._records.values() if f"{each.message}".startswith(f"{place}:") and each.question]
-        return sum(map(self._forget, there))
 
     async def keep(self, task: Task) -> bool:
         """Keep the words of a task."""

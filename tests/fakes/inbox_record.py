@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core.model import (
+    AnyPlace,
     Cancellation,
     Claim,
     Delivery,
@@ -113,9 +114,10 @@ class Record:
         """Say whether somebody has asked it."""
         return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
 
-    def may_be_by(self, home: WorkspaceRef, person_id: str, before: datetime | None) -> bool:
-        """Say whether somebody has asked it, or may have written its words."""
-        return self.message.thread.home == home and self.question is not None and self.question.is_by(person_id, before)
+    def may_be_by(self, place: AnyPlace, person_id: str | None, before: datetime | None) -> bool:
+        """Say whether somebody has asked it in a place, or may have written its words."""
+        is_there = f"{self.message}".startswith(f"{place}:")
+        return is_there and self.question is not None and self.question.is_by(person_id, before)
 
     @property
     def was_taken(self) -> bool:
@@ -153,9 +155,10 @@ class Record:
         is_new = isinstance(task, Claim) and (self.deleted or self.anew or self.question != task.question)
         return is_new and not self.withdraws
 
-    def quote_no_more(self, home: WorkspaceRef, person_id: str) -> None:
+    def quote_no_more(self, place: AnyPlace, person_id: str) -> None:
         """Go on without what is quoted, if that holds words of somebody."""
-        if self.message.thread.home == home and self.question and self.question.quotes(person_id):
+        is_there = f"{self.message}".startswith(f"{place}:")
+        if is_there and self.question and self.question.quotes(person_id):
             self.question = self.question.alone
             self.begin_anew()
 

@@ -46,6 +46,7 @@ from tests.fakes.inbox import MemoryInbox
 from tests.fakes.index import MemoryIndex
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
+from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
 
@@ -269,7 +270,7 @@ def bundle(
     """Return what listeners and commands work with, over stores in memory where a test names none."""
     votes, policies = votes or MemoryVotes(), policies or MemoryPolicies()
     conversations = conversations or MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
-    forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
+    forgetting = Forgetting(conversations, votes, MemoryInbox(), policies, MemoryVault())
     moderation = Moderation(policies, forgetting, now=lambda: NOON)
     communities, dedup = MemoryCommunities(), MemoryDedup()
     standard: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,6 +15,7 @@ from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
 from tests.inboxes import asked, taken
 
@@ -21,6 +23,7 @@ HOME = thread().home
 SET = Policy(paused_by=Person(id="p1", name="Ada"), paused_at=NOON, auto_answer=frozenset({"7"}))
 WAYS: dict[str, Callable[[Forgetting], Awaitable[object]]] = {
     "person": lambda forgetting: forgetting.person(HOME, "p1"),
+    "thread": lambda forgetting: forgetting.place(thread()),
     "workspace": lambda forgetting: forgetting.place(HOME),
     "farewell": lambda forgetting: forgetting.farewell(HOME),
 }
@@ -34,7 +37,8 @@ class Office:
         self.conversations = MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
         self.votes = MemoryVotes()
         self.policies = MemoryPolicies({str(HOME): SET})
-        self.forgetting = Forgetting(self.conversations, self.votes, self.inbox, self.policies)
+        self.vault = MemoryVault(now=lambda: NOON)
+        self.forgetting = Forgetting(self.conversations, self.votes, self.inbox, self.policies, self.vault)
 
     async def fill(self) -> None:
         """Let somebody ask, be answered, and vote."""
@@ -95,16 +99,22 @@ async def test_what_waits_is_removed_first(office: Office, way: str) -> None:
 
 
 @pytest.mark.promise("forget-person")
-async def test_a_store_that_had_lost_what_is_forgotten_forgets_it_once_it_is_back(office: Office) -> None:
-    """A worker puts it back, or a platform tells of it; what the person asks later stays, and so do votes."""
+@pytest.mark.promise("forget-workspace")
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_store_that_had_lost_what_is_forgotten_forgets_it_once_it_is_back(office: Office, way: str) -> None:
+    """A worker puts it back, or a platform tells another process of it; what is asked later stays, and so do votes."""
     office.forgetting.now = lambda: NOON
-    await office.forgetting.person(HOME, "p1")
+    await WAYS[way](office.forgetting)
+    await office.forgetting.tell()
     later = asked("2").question.model_copy(update={"asked_at": NOON + timedelta(seconds=1)})
-    assert [office.forgetting.is_forgotten(each) for each in (asked().question, later)] == [True, False]
+    other = replace(office.forgetting)
+    await other.learn()
+    for each in (office.forgetting, other):
+        assert [each.is_forgotten(one) for one in (asked().question, later)] == [True, False]
 
     await office.fill()
     await office.inbox.put(Asked(question=later))
-    await office.forgetting.again()
+    await other.again()
     assert await office.left() == (1, None, Tally(helpful=1))
 
 

@@ -15,6 +15,7 @@ from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
 
 ADA = Person(id="p1", name="Ada")
@@ -46,7 +47,7 @@ def _policies() -> MemoryPolicies:
 
 @pytest.fixture(name="moderation")
 def _moderation(conversations: MemoryConversations, policies: MemoryPolicies) -> Moderation:
-    forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox(), policies)
+    forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox(), policies, MemoryVault())
     return Moderation(policies, forgetting, now=lambda: NOON, budgets=[Budget.parse("person 100 questions day")])
 
 

@@ -110,7 +110,6 @@ class Desk:
 async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
     """The turn holds what was asked, said, cited and done, with its time."""
     desk = Desk(script(*ANSWERED))
-
     answer = await desk.ask()
 
     assert desk.surface.shown[-1] == answer
@@ -127,6 +126,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
                 author_id="p1",
                 asked_at=NOON,
                 messages=(MessageRef(thread=thread(), id="m1-reply"),),
+                quoted=(),
             ),
         ),
     )

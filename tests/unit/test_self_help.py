@@ -13,6 +13,7 @@ from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
 
 ADA = Actor(person=Person(id="p1", name="Ada"), home=thread().home, may_moderate=False)
@@ -39,7 +40,7 @@ def _policies() -> MemoryPolicies:
 
 @pytest.fixture(name="service")
 def _service(conversations: MemoryConversations, votes: MemoryVotes, policies: MemoryPolicies) -> SelfHelp:
-    forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
+    forgetting = Forgetting(conversations, votes, MemoryInbox(), policies, MemoryVault())
     moderation = Moderation(policies, forgetting, now=lambda: NOON)
     return SelfHelp(conversations, forgetting, moderation, MemoryInbox())
 

@@ -54,6 +54,7 @@ from core.model import (
 )
 from tests.adapters.redis.desk import Desk
 from tests.builders import NOON
+from tests.fakes.vault import MemoryVault
 from tests.fixtures.redis import all_keys, say
 from tests.inboxes import PATIENCE, POSTED, SECRET
 from tests.portion import examples
@@ -316,7 +317,7 @@ SCOPES: list[AnyPlace | Person | str] = [
 async def forget(past: History, scope: AnyPlace | Person | str, home: WorkspaceRef) -> None:
     """Forget a person in a *home*, a place, or all workspaces of an organization, as where it throws the bot out."""
     policies = RedisPolicies(past.client)
-    forgetting = Forgetting(past.conversations, past.votes, past.inbox, policies)
+    forgetting = Forgetting(past.conversations, past.votes, past.inbox, policies, MemoryVault())
     match scope:
         case Person(id=person):
             await forgetting.person(home, person)

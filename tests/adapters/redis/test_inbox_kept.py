@@ -121,7 +121,7 @@ async def test_of_a_forgotten_person_neither_words_nor_a_name_are_left(desk: Des
     """Only that there was a question."""
     async with desk.inbox() as inbox:
         await inbox.put(asked())
-        await inbox.forget_person(thread().home, "p1")
+        await inbox.forget(thread().home, "p1")
         names = [key for key in await all_keys(desk.client) if b"person" in key or b"workspace" in key]
 
         assert (names, (await desk.question()).keys()) == ([], {b"state", b"revision", b"attempts", b"deleted", b"put"})
