@@ -280,8 +280,9 @@ class People:
                     count = 0
                     async for page in _listed(workspace, "users.list"):
                         people |= {each["id"]: _profile(each, workspace).is_guest for each in page}
+                        people[OTHERS] = True  # who is not listed may be one, unless all are
                         count += 1
-                        people[OTHERS] = count == MOST_PAGES  # who is not listed may be one
+                    people[OTHERS] = count == MOST_PAGES
                 self._listed.put(workspace.name, people)
             return people
 
