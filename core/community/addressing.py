@@ -77,8 +77,6 @@ _TO_ALL = re.compile(  # what documents can tell as well as anybody
     r"|kann jemand sagen|sabe alguien|alguien sabe|alguém sabe|qualcuno sa|weet iemand|кто-нибудь знает"
     r"|quelqu'un sait) "
 )
-_KNOWN = re.compile(r"^(is|are|does|do|can|will|would|could|should|has|have) (?:it|this|that) (?!mean)")
-"""How an English question begins that speaks of what has just been answered."""
 _SHORTEST_APART = 4  # letters of a question where words are not apart
 _MANY = 3  # words that say what a question is about, for one that may be asked in any way
 _SHORTEST, _SHORTEST_NAME = 2, 3  # words of a question, letters of a name
@@ -217,10 +215,9 @@ def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool, is_ask
     """Return whether a sentence that names nobody asks for something that documents can answer."""
     if REACTION.fullmatch(sentence) or _is_personal(sentence):
         return False
-    told = _KNOWN.sub(r"\1 one ", sentence) if follows_answer else sentence
-    is_chatty = any(_has(wording.chatty, told) for wording in _wordings(sentence))
     if follows_answer:
-        return (is_marked and is_asker and not is_chatty) or (_asks(sentence) and _has_subject(sentence))
+        return (is_marked and is_asker) or (_asks(sentence) and _has_subject(sentence))
+    is_chatty = any(_has(wording.chatty, sentence) for wording in _wordings(sentence))
     is_long = is_marked and _has_subject(sentence, least=_MANY)
     return not is_chatty and _asks(sentence, is_strict=not is_long) and _has_subject(sentence)
 
