@@ -248,7 +248,7 @@ async def test_reading_beside_a_bot_ends_in_words(
             while "pages" not in await seen_while_it_stands_still(footnote, reading):
                 assert reading.returncode is None
                 hurry(reading.pid)
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(0.5)
         if end == "ctrl-c":
             reading.send_signal(signal.SIGINT)
             _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
