@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.fixtures.commands import Footnote
+
 CASES = Path(__file__).with_name("textbook.jsonl")
-
-
-def run(data: Path, *words: str) -> str:
-    """Run the real command on a data folder and give what it prints."""
-    command = [sys.executable, "-m", "bot", *words]
-    done = subprocess.run(command, env={"FOOTNOTE_DATA_DIR": str(data)}, capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 @pytest.mark.promise("textbook")
 @pytest.mark.timeout(300)  # nearly all of it is work, which a busy machine does slowly
-def test_the_textbook_questions_are_answered_as_expected(shared_data: Path, tmp_path: Path) -> None:
+def test_the_textbook_questions_are_answered_as_expected(shared_data: Path, fresh: Footnote) -> None:
     """Each of the five kinds of question retrieves, cites and abstains as it should, by the quoting model."""
-    run(
-        tmp_path, "ingest", str(shared_data / "docusaurus-textbook" / "docs"), "--base-url", "https://book.example/docs"
-    )
+    book = shared_data / "docusaurus-textbook" / "docs"
+    read = fresh("ingest", str(book), "--base-url", "https://book.example/docs")
+    asked = fresh("evaluate", str(CASES), "--json")
 
-    report = json.loads(run(tmp_path, "evaluate", str(CASES), "--json"))
-
+    assert (read.code, asked.code) == (0, 0), read.err + asked.err
+    report = json.loads(asked.out)
     wrong = {case["id"]: [name for name, held in case["checks"].items() if not held] for case in report["cases"]}
     assert {name: checks for name, checks in wrong.items() if checks} == {}
     assert Counter(case["kind"] for case in report["cases"]) == {
