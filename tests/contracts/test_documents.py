@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import multiprocessing
 import os
-import pickle
 import signal
-import sys
-from asyncio.subprocess import PIPE
+import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import entry_points
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -243,31 +243,37 @@ async def ingest(index: MemoryIndex, source: DocumentSource) -> list[Step]:
     return [step async for step in Ingestion(index, HashEmbedder()).run(source)]
 
 
-async def die_after_a_page(source: DocumentSource) -> None:
-    """Bring in one page, leave the index behind on standard output, and be killed."""
-    index = MemoryIndex()
-    async for step in Ingestion(index, HashEmbedder()).run(source):
-        if isinstance(step, PageDone):
-            sys.stdout.buffer.write(pickle.dumps(index))
-            sys.stdout.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
+def die_after_a_page(source: DocumentSource, place: Path, left: Connection) -> None:
+    """Bring in one page, leave the index behind, and be killed."""
+    tempfile.tempdir = str(place)
+
+    async def read() -> None:
+        index = MemoryIndex()
+        async for step in Ingestion(index, HashEmbedder()).run(source):
+            if isinstance(step, PageDone):
+                left.send(index)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    asyncio.run(read())
 
 
-DYING = f"import asyncio, pickle, sys, {__name__} as t; asyncio.run(t.die_after_a_page(pickle.load(sys.stdin.buffer)))"
+FORKS = multiprocessing.get_context("forkserver")
+"""Processes of a loaded one, since to load all of this takes most of what such a process costs."""
+FORKS.set_forkserver_preload([__name__])
 
 
 async def killed(source: DocumentSource, place: Path) -> MemoryIndex:
     """Have a process read the source that is killed after the first page; return what it had in its index by then."""
-    dying = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", DYING),
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "TMPDIR": str(place)},
-        stdin=PIPE,
-        stdout=PIPE,
-    )
-    left, _ = await dying.communicate(pickle.dumps(source))
-    assert dying.returncode == -signal.SIGKILL
-    return pickle.loads(left)
+    reader, writer = FORKS.Pipe(duplex=False)
+    dying = FORKS.Process(target=die_after_a_page, args=(source, place, writer))
+    with reader:
+        with writer:
+            await asyncio.to_thread(dying.start)
+        index = await asyncio.to_thread(reader.recv)
+    await asyncio.to_thread(dying.join)
+    assert dying.exitcode == -signal.SIGKILL
+    dying.close()
+    return index
 
 
 @pytest.mark.promise("incremental")
