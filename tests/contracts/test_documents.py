@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
-import multiprocessing
 import os
 import signal
 import tempfile
@@ -33,6 +32,7 @@ from core.model import Document, LeftOut, Unchanged, Unreadable
 from core.ports import DocumentSource, Found
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
+from tests.fixtures.nursery import forks
 from tests.notes import JsonNotes
 from tests.servers.git import GitServer
 from tests.servers.service import Reply
@@ -257,9 +257,7 @@ def die_after_a_page(source: DocumentSource, place: Path, left: Connection) -> N
     asyncio.run(read())
 
 
-FORKS = multiprocessing.get_context("forkserver")
-"""Processes of a loaded one, since to load all of this takes most of what such a process costs."""
-FORKS.set_forkserver_preload([__name__])
+FORKS = forks(__name__)
 
 
 async def killed(source: DocumentSource, place: Path) -> MemoryIndex:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import termios
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 import pexpect
 import pytest
+from pexpect.fdpexpect import fdspawn
 
 from tests.fixtures.commands import Footnote
+from tests.fixtures.nursery import forks, on_terminal
 from tests.servers.openai import MODEL, ChatServer
 from tests.servers.service import Hang
 
+FORKS = forks(__name__)
 PATIENCE = 60  # seconds, also on a busy machine
 
 
@@ -26,21 +31,58 @@ class Starting(Protocol):
         ...
 
 
+class Child:
+    """A command on a terminal of its own, in a process that is forked, and need not load everything."""
+
+    def __init__(self, footnote: Footnote, words: tuple[str, ...], columns: int, env: dict[str, str]) -> None:
+        self._screen, terminal = os.openpty()
+        termios.tcsetwinsize(terminal, (24, columns))
+        modes = termios.tcgetattr(terminal)
+        modes[3] &= ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSANOW, modes)
+        environment = footnote.env(TERM="xterm-256color", **env)
+        del environment["COLUMNS"]
+        opening, opened = FORKS.Pipe(duplex=False)
+        self._process = FORKS.Process(target=on_terminal, args=(words, environment, os.ttyname(terminal), opened))
+        with opening:
+            with opened:
+                self._process.start()
+            assert opening.poll(PATIENCE)
+        os.close(terminal)
+        spawn: Any = fdspawn  # untyped
+        self._shown = spawn(self._screen, timeout=PATIENCE, encoding="utf-8")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._shown, name)
+
+    def sendintr(self) -> None:
+        """Press Ctrl-C."""
+        os.write(self._screen, b"\x03")
+
+    def sendeof(self) -> None:
+        """Press Ctrl-D."""
+        os.write(self._screen, b"\x04")
+
+    def close(self, *, force: bool = False) -> None:
+        """Wait for its end, or end it."""
+        if force:
+            self._process.kill()
+        self._process.join(PATIENCE)
+        self._shown.close()
+
+    @property
+    def exitstatus(self) -> int | None:
+        """How it ended."""
+        return self._process.exitcode
+
+
 @pytest.fixture(name="terminal")
 def _terminal(footnote: Footnote) -> Iterator[Starting]:
     """Start commands, and end those that are there after a test has failed: servers wait for whoever talks to them."""
     children = list[Any]()
 
     def start(*words: str, columns: int = 100, **env: str) -> Any:
-        program, *rest = footnote.command(*words)
-        environment = footnote.env(TERM="xterm-256color", **env)
-        del environment["COLUMNS"]
-        spawn: Any = pexpect.spawn  # untyped
-        children.append(
-            spawn(
-                program, rest, env=environment, dimensions=(24, columns), timeout=PATIENCE, encoding="utf-8", echo=False
-            )
-        )
+        children.append(Child(footnote, words, columns, env))
         return children[-1]
 
     yield start
