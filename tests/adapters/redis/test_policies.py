@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from asyncio.subprocess import PIPE
+import random
 from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -18,43 +19,17 @@ from core.errors import StoreUnavailable
 from core.model import Applied, AuditEntry, ModerationOrder, OrderKind, Person, Policy, PolicyFault, WorkspaceRef
 from tests.builders import NOON
 from tests.fakes.moderation import MemoryPolicies
+from tests.fixtures.nursery import forks
 from tests.fixtures.redis import all_keys, clean, place, say
 from tests.past import let_pass
 from tests.portion import FORMS
 
+FORKS = forks(__name__)
 HOME = WorkspaceRef(platform="discord", workspace="42")
 ZOE = Person(id="7", name='Zoë "Z" /x\\')
 KNOWN = Person(id="7")  # of her, in whatever version it was written
 POLICY, LOG = "footnote:policy:{discord:42}", "footnote:audit:{discord:42}:"
 DAY = timedelta(days=1).total_seconds()
-GIVE_ORDERS = """
-import asyncio, random, sys
-from datetime import UTC, datetime
-from adapters.redis.connection import connect
-from adapters.redis.community import RedisPolicies
-from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef
-
-HOME = WorkspaceRef(platform="discord", workspace="42")
-
-async def give(url: str, name: str, count: int) -> None:
-    client, dice = connect(url), random.Random(name)
-    policies = RedisPolicies(client)
-    await policies.load(HOME)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for number in range(count):
-        kind = dice.choice([kind for kind in OrderKind if not kind.startswith("forget")])
-        about = dice.choice("123") if kind not in (OrderKind.PAUSE, OrderKind.RESUME) else ""
-        if kind in (OrderKind.SET_BUDGET, OrderKind.LIFT_BUDGET):
-            about = f"person {about} questions day" if kind is OrderKind.SET_BUDGET else "person questions day"
-        by = Person(id=f"{name} {number}")
-        applied = await policies.apply(HOME, ModerationOrder(kind, about), by=by, at=datetime.now(UTC))
-        if applied.is_new:
-            print(by.id, flush=True)
-    await client.aclose()
-
-asyncio.run(give(sys.argv[1], sys.argv[2], int(sys.argv[3])))
-"""
 
 # As the last version without a version wrote them.
 WRITTEN_BEFORE = (
@@ -254,27 +229,57 @@ async def test_the_operator_finds_what_is_closed_among_all_that_is_stored(client
     assert set(await RedisPolicies(client).closed()) == set(homes[::3])
 
 
+async def give_orders(url: str, name: str, count: int, ends: Connection) -> None:
+    """Give orders at random as soon as one is told to, and tell whose took effect."""
+    client, dice, told = connect(url), random.Random(name), list[str]()
+    policies = RedisPolicies(client)
+    await policies.load(HOME)
+    ends.send("ready")
+    ends.recv()
+    for number in range(count):
+        kind = dice.choice([kind for kind in OrderKind if not kind.startswith("forget")])
+        about = dice.choice("123") if kind not in (OrderKind.PAUSE, OrderKind.RESUME) else ""
+        if kind in (OrderKind.SET_BUDGET, OrderKind.LIFT_BUDGET):
+            about = f"person {about} questions day" if kind is OrderKind.SET_BUDGET else "person questions day"
+        by = Person(id=f"{name} {number}")
+        applied = await policies.apply(HOME, ModerationOrder(kind, about), by=by, at=datetime.now(UTC))
+        if applied.is_new:
+            told.append(by.id)
+    await client.aclose()
+    ends.send(told)
+
+
+def giving_orders(*given: Any) -> None:
+    """Be a process that does."""
+    asyncio.run(give_orders(*given))
+
+
 @pytest.mark.promise("orders-hold")
 async def test_orders_of_many_processes_all_hold_and_are_noted_once(redis_url: str, redis_client: Redis) -> None:
     """What took effect is in the log, nothing else is, and the log ends where the policy stands."""
+    lines = [FORKS.Pipe() for _ in range(6)]
     processes = [
-        await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", GIVE_ORDERS, redis_url, f"p{number}", "100"), stdin=PIPE, stdout=PIPE
-        )
-        for number in range(6)
+        FORKS.Process(target=giving_orders, args=(redis_url, f"p{number}", 100, theirs))
+        for number, (_, theirs) in enumerate(lines)
     ]
     for process in processes:
-        assert process.stdout is not None
-        assert await process.stdout.readline() == b"ready\n"
-    ended = await asyncio.gather(*(process.communicate(b"\n") for process in processes))
-    told = [name for output, _ in ended for name in output.decode().splitlines()]
+        await asyncio.to_thread(process.start)
+    for ours, theirs in lines:
+        theirs.close()
+        assert await asyncio.to_thread(ours.recv) == "ready"
+    for ours, _ in lines:
+        ours.send("go")
+    told = [name for ours, _ in lines for name in await asyncio.to_thread(ours.recv)]
+    for (ours, _), process in zip(lines, processes, strict=True):
+        await asyncio.to_thread(process.join)
+        ours.close()
     policies, replayed = RedisPolicies(redis_client), MemoryPolicies()
     entries = list(reversed(await policies.recent(HOME, limit=999)))
     for entry in entries:
         order = ModerationOrder(kind=OrderKind(entry.did), about=entry.about)
         assert (await replayed.apply(HOME, order, by=entry.by, at=entry.at)).is_new
 
-    assert [process.returncode for process in processes] == [0] * len(processes)
+    assert [process.exitcode for process in processes] == [0] * len(processes)
     assert sorted(entry.by.id for entry in entries) == sorted(told)
     assert len({name.split()[0] for name in told}) == len(processes)
     assert await policies.load(HOME) == await replayed.load(HOME)
