@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.openai.asking import Asking
-from adapters.openai.checking import checked
 from adapters.openai.client import OpenAILimits
 from adapters.openai.connection import Connection
 from adapters.openai.dialect import BOUNDS, EndpointDialect
@@ -128,15 +127,6 @@ class OpenAIChat:
             yield TextDelta(rest)
         self._gate.open(is_certain=is_shut)
         yield dialect.remembering(turn, reading)
-
-    async def check(self, *, calls: bool = True) -> str:
-        """Return a line about what it can do, for the operator; a `Degraded` one where it does less than others.
-
-        Whether it can call tools is tried only where it has to make *calls*.
-
-        Raises `Misconfigured` where they have to change something, and `ModelUnavailable` where the service is away.
-        """
-        return await checked(self, calls=calls)
 
     async def aclose(self) -> None:
         """Close the connections that are kept for later."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing, suppress
-from typing import Protocol
 
 from adapters.openai.asking import Asking
+from adapters.openai.chat import OpenAIChat
 from adapters.openai.client import place
-from adapters.openai.connection import Connection
-from adapters.openai.dialect import EndpointDialect
 from adapters.openai.failures import diagnose, failures
 from core.errors import Misconfigured, ModelUnavailable
-from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+from core.model import ModelTurn, Prompt, ToolSpec
 
 PATIENCE = 14.0  # seconds for a model that is there; one that is loaded first takes longer
 LOOK_UP = ToolSpec(
@@ -38,31 +36,6 @@ SLOW = (
 )
 
 
-class CheckedModel(Protocol):
-    """The model that is looked at, as far as it has to be known."""
-
-    model: str
-    base_url: str | None
-    dialect: EndpointDialect
-    connection: Connection
-
-    def attempt(self, asking: Asking) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
-        """Ask once."""
-        ...
-
-    def learns(self, asking: Asking, trouble: Exception) -> bool:
-        """Return whether another request would be made now."""
-        ...
-
-    async def unavailable(self, asking: Asking, trouble: Exception) -> ModelUnavailable:
-        """Return the error for whoever asked."""
-        ...
-
-    def cause(self, trouble: Exception) -> Exception:
-        """Return what was raised, with none of what was sent."""
-        ...
-
-
 class Degraded(str):
     """A line for the operator about something that works, though less well than it might."""
 
@@ -75,9 +48,10 @@ class Overloaded(Degraded):
     __slots__ = ()
 
 
-async def checked(model: CheckedModel, *, calls: bool = True, patience: float = PATIENCE) -> str:
-    """Have it call a tool, and answer with the result: so the address, the key, the model and what it can do are known.
+async def checked(model: OpenAIChat, *, calls: bool = True, patience: float = PATIENCE) -> str:
+    """Return a line about what a model can do, for the operator; a `Degraded` one where it does less than others.
 
+    It has to call a tool, and answer with the result: so the address, the key, the model and what it can do are known.
     One that makes no *calls* only has to speak.
     Raises `Misconfigured` where an operator has to change something, and `ModelUnavailable` where the service is away.
     One that is busy is not.
@@ -106,7 +80,7 @@ async def checked(model: CheckedModel, *, calls: bool = True, patience: float = 
     raise error from model.cause(trouble)
 
 
-async def _asked(model: CheckedModel, asking: Asking) -> ModelTurn:
+async def _asked(model: OpenAIChat, asking: Asking) -> ModelTurn:
     """Return what the model says, asked again only without what its endpoint does not understand."""
     while True:
         try:
@@ -122,7 +96,7 @@ async def _asked(model: CheckedModel, asking: Asking) -> ModelTurn:
             return turn
 
 
-async def _answers(model: CheckedModel, turn: ModelTurn, until: float | None) -> tuple[str, ...]:
+async def _answers(model: OpenAIChat, turn: ModelTurn, until: float | None) -> tuple[str, ...]:
     """Return what is missing if the model has called a tool, and is given the result, as after a second search.
 
     What it writes then does not matter, nor whether it is done in time.
@@ -139,7 +113,7 @@ async def _answers(model: CheckedModel, turn: ModelTurn, until: float | None) ->
     return () if model.dialect.takes_no_calls else (NO_CHOICE,)
 
 
-def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn, more: Iterable[str]) -> str:
+def _found(where: str, model: OpenAIChat, asking: Asking, turn: ModelTurn, more: Iterable[str]) -> str:
     lacks = (*_lacks(model, asking, turn), *more)
     can = [f"reads {model.dialect.context:,} tokens"] if model.dialect.context else []
     if turn.tool_calls:
@@ -150,7 +124,7 @@ def _found(where: str, model: CheckedModel, asking: Asking, turn: ModelTurn, mor
     return Degraded(says) if lacks else says
 
 
-def _lacks(model: CheckedModel, asking: Asking, turn: ModelTurn) -> Iterator[str]:
+def _lacks(model: OpenAIChat, asking: Asking, turn: ModelTurn) -> Iterator[str]:
     """Yield a sentence for each thing that works less well with this model."""
     if asking.tools and not model.dialect.has_tools:
         yield NO_TOOLS

@@ -124,7 +124,7 @@ class Services:
 
     def _chat(self, name: str, model: str, url: str | None, key: SecretStr | None) -> OpenAIChat:
         """Return one model behind an endpoint, at which the doctor looks under a *name*; without one, the first's."""
-        from adapters.openai import Degraded, OpenAIChat, OpenAILimits, Overloaded
+        from adapters.openai import Degraded, OpenAIChat, OpenAILimits, Overloaded, checked
 
         settings = self._settings
         has_second = name == FIRST and settings.openai_fallback_model is not None
@@ -147,7 +147,7 @@ class Services:
 
         async def look() -> str:
             self._away.add(name)
-            says = await chat.check(calls=name != REVIEW)
+            says = await checked(chat, calls=name != REVIEW)
             self._away -= set() if isinstance(says, Overloaded) else {name}
             unused = settings.unused_seconds if name == FIRST else []
             is_used = name == SECOND and (FIRST in self._away or (self._both and self._both.is_away))

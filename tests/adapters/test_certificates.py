@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 
 from adapters.cohere import CohereEmbedder
-from adapters.openai import OpenAIChat
+from adapters.openai import OpenAIChat, checked
 from adapters.qdrant import ServerIndex
 from core.errors import Misconfigured
 from core.events import Event, Observer, unobserved
@@ -33,9 +33,17 @@ class Checked(Protocol):
         ...
 
 
+class Chat(OpenAIChat):
+    """A chat model that looks at itself, as the other adapters do."""
+
+    async def check(self) -> str:
+        """Say what it is."""
+        return await checked(self)
+
+
 def chat(url: str, observer: Observer) -> Checked:
     """The chat model at an address."""
-    return OpenAIChat(MODEL, api_key=KEY, base_url=f"{url}/v1", observer=observer)
+    return Chat(MODEL, api_key=KEY, base_url=f"{url}/v1", observer=observer)
 
 
 def embedder(url: str, observer: Observer) -> Checked:

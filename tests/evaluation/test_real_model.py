@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from adapters.openai import OpenAIChat, OpenAILimits
+from adapters.openai import OpenAIChat, OpenAILimits, checked
 from bot.settings import Settings
 from bot.wiring import App, assemble
 from core.events import Event, TokensUsed
@@ -152,5 +152,5 @@ async def test_the_doctor_sees_a_real_model(rig: Rig) -> None:
     assert "reads 4,096 tokens" in await check.look() or "has not begun to answer" in await check.look()
     away = OpenAIChat("smollm2", api_key="", base_url="http://127.0.0.1:9/v1", limits=OpenAILimits(connect=1.0))
     with pytest.raises(Exception, match="cannot be reached"):
-        await away.check()
+        await checked(away)
     await away.aclose()

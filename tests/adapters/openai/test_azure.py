@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.openai import OpenAIChat
+from adapters.openai import OpenAIChat, checked
 from adapters.openai.client import Endpoint
 from core.errors import Misconfigured
 from tests.adapters.openai.asking import PATIENT, QUICK, turn_of
@@ -31,7 +31,7 @@ async def test_each_of_azures_addresses_works_as_it_is_copied(server: ChatServer
     server.say("A robot acts.")
     model = OpenAIChat(MODEL, api_key=KEY, base_url=f"{server.url}{path}", retries=QUICK, limits=PATIENT)
     assert (await turn_of(model)).text == "A robot acts."
-    assert "calls tools" in await model.check()
+    assert "calls tools" in await checked(model)
     await model.aclose()
 
 
@@ -40,7 +40,7 @@ async def test_a_classic_address_with_a_wrong_key_is_told(server: ChatServer) ->
     server.is_azure = True
     model = OpenAIChat(MODEL, api_key="wrong", base_url=f"{server.url}/openai?{VERSION}", retries=QUICK)
     with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
-        await model.check()
+        await checked(model)
     await model.aclose()
 
 

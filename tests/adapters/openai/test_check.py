@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from adapters.openai import Degraded, OpenAIChat, Overloaded, checking
+from adapters.openai import Degraded, OpenAIChat, Overloaded, checked, checking
 from adapters.openai.client import place
 from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
@@ -24,7 +24,7 @@ SECRET = "hunter2-planted-0123456789"
 
 async def test_a_good_endpoint_is_named_with_its_model(model: OpenAIChat, server: ChatServer) -> None:
     """Two small requests prove the address, the key and the model, and that it answers with what a tool has found."""
-    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
+    assert await checked(model) == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
     assert [one.method for one in server.received] == ["POST", "POST", "GET"]
 
 
@@ -46,18 +46,18 @@ async def test_what_an_operator_has_to_change_is_named(
     """Only they can end it."""
     server.broken = Reply(status, {"error": error})
     with pytest.raises(Misconfigured, match=setting):
-        await model.check()
+        await checked(model)
 
 
 async def test_the_server_itself_refuses_a_wrong_key_and_an_unknown_model(server: ChatServer) -> None:
     """The two mistakes that are made most often."""
     wrong_key = model_of(server, api_key=SECRET)
     with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
-        await wrong_key.check()
+        await checked(wrong_key)
     server.models = ("another",)
     wrong_model = model_of(server)
     with pytest.raises(Misconfigured, match="'gpt-4o-mini' is not known"):
-        await wrong_model.check()
+        await checked(wrong_model)
     await wrong_key.aclose()
     await wrong_model.aclose()
 
@@ -66,14 +66,14 @@ async def test_a_web_page_is_most_likely_a_wrong_address(model: OpenAIChat, serv
     """The path behind the host is easily forgotten, and many services have a page for people there."""
     server.broken = Reply(200, "<html>Welcome!</html>", {"Content-Type": "text/html"})
     with pytest.raises(Misconfigured, match="check OPENAI_BASE_URL"):
-        await model.check()
+        await checked(model)
 
 
 async def test_what_may_pass_is_no_mistake_in_the_settings(model: OpenAIChat, server: ChatServer) -> None:
     """A check asks once, because whoever runs it can run it again."""
     server.broken = Reply(500)
     with pytest.raises(ModelUnavailable):
-        await model.check()
+        await checked(model)
     assert len(server.received) == 1
 
 
@@ -95,7 +95,7 @@ async def test_no_secret_gets_into_an_error_or_a_log(
     caplog.set_level(logging.DEBUG)
     server.broken = Reply(status, {"error": {"message": said}})
     model = model_of(server, api_key=SECRET)
-    for asking in (ask(model), model.check()):
+    for asking in (ask(model), checked(model)):
         with pytest.raises(FootnoteError) as caught:
             await asking
         assert "hunter2" not in "".join(traceback.format_exception(caught.value))
@@ -109,7 +109,7 @@ async def test_an_address_with_a_secret_is_named_by_its_host_alone(server: ChatS
     """The key is sent, and the secret is not."""
     address = server.base_url.replace("//", f"//user:{SECRET}@")
     model = OpenAIChat(MODEL, api_key=KEY, base_url=address)
-    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
+    assert await checked(model) == f"{MODEL} at {server.url.removeprefix('http://')}, calls tools"
     await model.aclose()
 
 
@@ -201,7 +201,7 @@ LACKS: Mapping[str, tuple[Prepare, str]] = {
 async def test_what_a_model_can_do_is_told(model: OpenAIChat, server: ChatServer, prepare: Prepare, says: str) -> None:
     """It is asked for the call of a tool, as a stream, since that is what answers are made with."""
     prepare(server)
-    found = await model.check()
+    found = await checked(model)
     assert (found, isinstance(found, Degraded)) == (says.format(server.url.removeprefix("http://")), False)
     assert {"tools", "stream"} <= server.received[0].body.keys()
 
@@ -210,7 +210,7 @@ async def test_what_a_model_can_do_is_told(model: OpenAIChat, server: ChatServer
 async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer, prepare: Prepare, lacks: str) -> None:
     """It works all the same, so that this is advice."""
     prepare(server)
-    found = await model.check()
+    found = await checked(model)
     assert (lacks in found, isinstance(found, Degraded)) == (True, True)
 
 
@@ -224,7 +224,7 @@ async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer,
 async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer, reply: Reply) -> None:
     """It says so, and will answer later."""
     server.broken = reply
-    found = await model.check()
+    found = await checked(model)
     assert (isinstance(found, Overloaded), "can be reached, but is overloaded" in found) == (True, True)
     assert reply.body["error"]["message"] in found
 
@@ -233,7 +233,7 @@ async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer,
 async def test_a_slow_service_is_not_away(model: OpenAIChat, server: ChatServer, comment: bytes) -> None:
     """It has taken the request, and may be loading its model; nobody waits for that."""
     server.stream(comment, Stall()) if comment else server.faults.append(Hang())
-    found = await checking.checked(model, patience=0.3)
+    found = await checked(model, patience=0.3)
     assert (isinstance(found, Degraded), "has not begun to answer within 0.3 seconds" in found) == (True, True)
 
 
@@ -241,7 +241,7 @@ async def test_an_answer_to_a_result_is_not_waited_for(model: OpenAIChat, server
     """That it calls tools is known by then."""
     server.call("look_up", {"word": "ready"})
     server.stream(Stall())
-    found = await checking.checked(model, patience=0.5)
+    found = await checked(model, patience=0.5)
     assert (found.endswith(", calls tools"), isinstance(found, Degraded)) == (True, False)
 
 
@@ -249,4 +249,4 @@ async def test_a_service_that_is_away_is_told_as_one(model: OpenAIChat, server: 
     """Nobody listens there."""
     await server.down()
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
-        await model.check()
+        await checked(model)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from adapters.openai import OpenAIChat
+from adapters.openai import OpenAIChat, checked
 from adapters.vendors import ECHO, Sent
 from core.errors import FootnoteError, ModelUnavailable
 from core.events import Event, ServiceSaid, only
@@ -143,7 +143,7 @@ async def test_the_doctor_is_told_what_a_service_says(model: OpenAIChat, server:
     """The sentence is ours, and the detail is its."""
     server.broken = Reply(400, {"error": {"message": "Bad thing.", "code": "bad"}})
     with pytest.raises(FootnoteError) as caught:
-        await model.check()
+        await checked(model)
     assert (caught.value.detail, "Bad thing" in str(caught.value)) == ("status 400, bad: Bad thing.", False)
 
 

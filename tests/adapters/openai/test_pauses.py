@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.openai import OpenAIChat, OpenAILimits
+from adapters.openai import OpenAIChat, OpenAILimits, checked
 from core.errors import ModelUnavailable
 from tests.adapters.openai.asking import PATIENT, QUICK, ask, model_of, turn_of
 from tests.fakes.clock import Clock
@@ -107,7 +107,7 @@ async def test_the_doctor_ends_a_pause(paced: OpenAIChat, server: ChatServer) ->
     server.faults.append(Reply(503, ERROR_EVENT, {"Retry-After": "60"}))
     with pytest.raises(ModelUnavailable):
         await ask(paced)
-    await paced.check()
+    await checked(paced)
     assert (await turn_of(paced, tools=())).text == "OK."
 
 
