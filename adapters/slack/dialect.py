@@ -19,6 +19,7 @@ from core.answering.agent import answer_id
 from core.answering.citations import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect, joined, one_line, row_marker
 from core.answering.nodes import inert, without_marks
+from core.answering.source_lists import is_headed
 from core.model import Answer, Question
 from core.model.markup import CodeSpan, Emphasis, Strike, Strong
 
@@ -64,8 +65,8 @@ class SpokenDialect(MarkdownDialect):
         return f"{GAP}{self.code_line(text)}{GAP}"
 
     def code_line(self, text: str) -> str:
-        """Return a line of code: as nothing says that it is some, nothing in it looks like a footnote."""
-        return self.text(without_marks(text))
+        """Return a line of code: nothing says that it is some, so it has no footnotes and begins no list of sources."""
+        return ("Code: " if is_headed(text) else "") + self.text(without_marks(text))
 
     def address(self, url: str) -> str:
         """Return an address that may be followed."""

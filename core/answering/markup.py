@@ -279,7 +279,7 @@ class MarkupReader:
         else:
             indent = min(self._fence_indent, len(rest) - len(rest.lstrip(" ")))
             for text in (*([""] * self._gaps), rest[indent:].rstrip()):
-                self._emit(CodeLine(self._language, text, self._is_first), [])
+                self._emit(CodeLine(self._language, text, self._is_first), [text])
                 self._is_first = False
             self._gaps = 0
 

@@ -10,36 +10,34 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.answering.citations import URL
-from core.model.markup import Block, Heading, ListItem, Paragraph, TableRow
+from core.model.markup import Block, CodeLine, Heading, ListItem, Paragraph, TableRow
 
 _MARK = r"\[{1,2}\s?\^?\d{1,4}\s?\]{1,2}|【\d{1,4}[^】]{0,40}】|［\d{1,4}］"
 _ENTRY = re.compile(rf"[ \t>]*(?:[-*+•][ \t]+)?(?:\*\*|__)?(?:{_MARK})")
 _REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
 _LOOKALIKES = str.maketrans("аеорсухіѕјοαειυνρтмкнв", "aeopcyxisjoaeiuvptmkhb")  # Cyrillic and Greek
-_WORDS = (
-    "source", "sources", "references", "reference", "footnotes", "endnotes", "citations", "bibliography",
-    "works cited", "links", "sources used", "sources cited", "cited sources",
-    "sources consulted", "here are the sources", "the sources are", "the sources", "my sources", "source list",
-    "list of sources", "reference list", "list of references", "references cited", "quelle", "quellen",
-    "quellenangaben", "einzelnachweise", "literatur", "fußnoten", "fuentes", "referencias", "références",
-    "sources citées", "fonti", "riferimenti", "bronnen", "fontes", "referências", "źródła", "källor", "kilder",
-    "lähteet", "zdroje", "kaynaklar", "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻",
-    "出典", "출처", "المصادر", "מקורות",
-)  # fmt: skip
-_OWN = "nearest sections"  # which stands above a list of the product's own
-_JOINS = (" and ", " & ", " / ", "/", ", ")
-_FOR = tuple(
-    f" {use}{where} this {what}" for use in ("", "used ") for where in ("for", "in") for what in ("answer", "response")
-)
-_ALIKE = ("sources", "references", "citations", "links", "bibliography", "footnotes", "notes", "further reading")
-_PAIRS = (f"{one}{sign}{other}" for one in _ALIKE[:6] for sign in _JOINS for other in _ALIKE if one != other)
-_TITLES = frozenset(
-    title.casefold().translate(_LOOKALIKES)
-    for title in (_OWN, *_WORDS, *_PAIRS, *(f"{one}{of}" for one in _ALIKE[:3] for of in _FOR))
-)
-_BEGUN_TITLES = frozenset(title[:size] for title in _TITLES for size in range(len(title) + 1))
+
+
+def _folded(text: str) -> str:
+    """Return small letters without accents, and Latin ones for what looks like one."""
+    bare = "".join(one for one in unicodedata.normalize("NFD", text.casefold()) if unicodedata.category(one) != "Mn")
+    return unicodedata.normalize("NFC", bare).translate(_LOOKALIKES)
+
+
+_TITLES = """source sources reference references footnote footnotes endnote endnotes citation citations
+    bibliography links literature quelle quellen quellenangaben quellenverzeichnis einzelnachweise literatur
+    literaturverzeichnis fußnoten fuente fuentes referencia referencias bibliografia bibliographie fonte fonti
+    riferimenti bronnen fontes źródła källor kilder lähteet zdroje kaynaklar izvori viri surse források allikad avoti
+    šaltiniai nguồn sumber πηγές источники ссылки литература литературы джерела източници 来源 參考資料 参考资料
+    参考文献 參考文獻 参考リンク 参照 出典 출처 참고문헌 स्रोत المصادر المراجع منابع מקורות แหล่งที่มา"""
+_BESIDE = """above additional all also and answer are at below cited consultadas consulted doc docs document
+    documentation documents for from further here in is key list main material my notes of official our primary reading
+    relevant response section secondary supporting the these this und used useful with список"""
+_NOUNS, _OTHERS = frozenset(_folded(_TITLES).split()), frozenset(_folded(_BESIDE).split())  # which alone make no title
+_BEGUN = frozenset(each[:size] for each in (*_NOUNS, *_OTHERS) for size in range(2 * (each in _OTHERS), len(each) + 1))
+_WHOLE = ("nearest sections", "works cited", "cited works")  # the first stands above a list of the product's own
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
-_LONGEST_TITLE = max(map(len, _TITLES))
+_LONGEST_TITLE = 60  # characters
 _LONGEST_NAME = 80  # characters of an entry that has no number and no address
 _LONGEST_LINE = 500  # characters of one that is looked at as a title
 _UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
@@ -51,6 +49,7 @@ _SIGNED = re.compile(r"\s*(?:\*\*|__).*(?:\*\*|__)\s*\Z|.*:[*_\s]*\Z")  # what o
 _ENDED = re.compile(r"[.!?…:。！？\])）】>][*_\s]*\Z")  # of a line, behind which nothing goes on
 _SAID = re.compile(r"[^\W_](?:[^(]*[^\W_])?")  # without the signs around it, and a remark in brackets
 _SPACED = re.compile(r"\w(?:\s\w)+")
+_WORD = re.compile(r"[^\s\d_/&+,;.…|]+")
 _A_MARK = re.compile(_MARK)
 _OPEN_MARK = re.compile(r"[\[【［][\[\s^\d]{0,9}\Z")
 _MARKED = re.compile(rf"(?:{_MARK})[*_\s]*\Z")
@@ -75,7 +74,7 @@ def parts(lines: Sequence[str], *, is_whole: bool) -> Iterator[Sequence[str]]:
     broken = _broken(lines)
     begun, at, last = 0, 0, len(broken) - (not is_whole)
     while at < len(broken):
-        if not (_is_headed(broken[at]) if at < last else _may_head(broken[at])):
+        if not (is_headed(broken[at]) if at < last else _may_head(broken[at])):
             at += 1
             continue
         end = at + 1
@@ -102,17 +101,17 @@ def _broken(lines: Sequence[str]) -> Sequence[str]:
     return [piece for piece in pieces[:-1] if piece] + pieces[-1:]
 
 
-def _is_headed(line: str) -> bool:
+def is_headed(line: str) -> bool:
     """Return whether a line is the title of a list of sources, perhaps with its first entry."""
     said, behind = _title_and_rest(line)
-    is_name = said == _OWN and _is_entry_or_name(behind)
-    return said in _TITLES and (not behind or _is_entry(behind) or is_name)
+    is_name = (said == _WHOLE[0] or said[-1:].isdigit()) and _is_entry_or_name(behind)
+    return _names_sources(said) and (not behind or _is_entry(behind) or is_name)
 
 
 def _may_head(line: str) -> bool:
     """Return whether a line that may go on could become such a title."""
-    said, _ = _title_and_rest(_OPEN_MARK.sub("", line[:_LONGEST_LINE]))
-    return said in _BEGUN_TITLES
+    said, behind = _title_and_rest(_OPEN_MARK.sub("", line[:_LONGEST_LINE]))
+    return _names_sources(said, is_whole=bool(behind) or "(" in line)
 
 
 def _is_begun(lines: Sequence[str], at: int, end: int) -> bool:
@@ -125,8 +124,8 @@ def _is_begun(lines: Sequence[str], at: int, end: int) -> bool:
         if at == 0 or not has_entries:
             return has_entries
     said, has_ended = _SAID.search(_UNSAID.sub("", line)), bool(_ENDED.search(lines[at - 1]))
-    is_capital = bool(said) and not said[0][0].islower()
-    return is_capital and (bool(_SIGNED.match(line)) or (has_ended and line.rstrip()[-1:] not in ".!?"))
+    is_capital, is_signed = bool(said) and not said[0][0].islower(), bool(_SIGNED.match(line))
+    return (is_capital and is_signed) or (has_ended and (is_signed or (is_capital and line.rstrip()[-1:] not in ".!?")))
 
 
 def is_of_sources(raw: RawBlock, *, title: RawBlock | None) -> bool:
@@ -135,7 +134,7 @@ def is_of_sources(raw: RawBlock, *, title: RawBlock | None) -> bool:
     if isinstance(leaf, TableRow):
         return title is not None or is_title(raw)
     if not isinstance(leaf, (Paragraph, Heading)):
-        return False
+        return title is not None and isinstance(leaf, CodeLine) and bool(_ENTRY.match(leaf.text))
     is_wordless = title is not None and not any(_UNSAID.sub("", line).strip() for line in raw.lines)
     if is_wordless or is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
         return True
@@ -154,13 +153,11 @@ def is_title(raw: RawBlock) -> bool:
     """
     leaf = raw.block.leaf
     if isinstance(leaf, TableRow):
-        names = {_title_and_rest(cell)[0] for cell in raw.head}
-        return (
-            leaf.is_first and bool(names & _TITLES) and names <= _TITLES | _COLUMNS and any(map(_is_entry, raw.lines))
-        )
+        others = {name for cell in raw.head if not _names_sources(name := _title_and_rest(cell)[0])}
+        return leaf.is_first and len(others) < len(raw.head) and others <= _COLUMNS and any(map(_is_entry, raw.lines))
     if not isinstance(leaf, (Paragraph, Heading)):
         return False
-    return _is_headed(raw.lines[0]) and all(map(_is_entry_or_name, raw.lines[1:]))
+    return is_headed(raw.lines[0]) and all(map(_is_entry_or_name, raw.lines[1:]))
 
 
 def is_alone(held: Sequence[RawBlock]) -> bool:
@@ -168,7 +165,7 @@ def is_alone(held: Sequence[RawBlock]) -> bool:
     if len(held) != 1 or len(held[0].lines) != 1:
         return False
     said, behind = _title_and_rest(held[0].lines[0])
-    return said in _TITLES and not behind and any(isinstance(each, ListItem) for each in held[0].block.path)
+    return _names_sources(said) and not behind and any(isinstance(each, ListItem) for each in held[0].block.path)
 
 
 def is_forged(held: Sequence[RawBlock], *, title: RawBlock) -> bool:
@@ -179,7 +176,7 @@ def is_forged(held: Sequence[RawBlock], *, title: RawBlock) -> bool:
     lines = title.lines
     if not isinstance(title.block.leaf, TableRow):
         said, behind = _title_and_rest(lines[0])
-        if said == _OWN:
+        if said == _WHOLE[0] or said[-1:].isdigit():
             return True
         lines = ("" if _JOINED.fullmatch(_A_MARK.sub("", behind)) else behind, *lines[1:])
     weights = [int(any(map(_is_entry, lines))), *map(_weight, held[held.index(title) + 1 :])]
@@ -208,8 +205,18 @@ def _title_and_rest(line: str) -> tuple[str, str]:
     said, behind = seen[:at], seen[end:]
     found = _SAID.search(said[: 2 * _LONGEST_TITLE + 20])
     said = found[0].casefold() if found else ""
-    said = said if said.isascii() else said.translate(_LOOKALIKES)
+    said = said if said.isascii() else _folded(said)
     return said.replace(" ", "") if _SPACED.fullmatch(said) else said, behind.strip()
+
+
+def _names_sources(said: str, *, is_whole: bool = True) -> bool:
+    """Return whether a title is that of a list of sources; one that is not whole may become such a title."""
+    words = _WORD.findall(said)
+    opened = words.pop() if words and not is_whole else ""
+    known = {each for each in words if len(each) > 1} - _OTHERS
+    if is_whole or not said:
+        return not is_whole or said in _WHOLE or (bool(known) and known <= _NOUNS)
+    return (opened in _BEGUN and known <= _NOUNS) or any(each.startswith(said) for each in _WHOLE)
 
 
 def _is_entry(line: str) -> bool:
@@ -223,4 +230,5 @@ def _is_entry_or_marked(line: str) -> bool:
 
 def _is_entry_or_name(line: str) -> bool:
     """Return whether a line may be an entry right below a title: a name is short, and no sentence."""
-    return _is_entry(line) or (len(line) <= _LONGEST_NAME and not line.rstrip().endswith((".", "!", "?", ":")))
+    is_name = len(line) <= _LONGEST_NAME and not line.rstrip().endswith((".", "!", "?", ":"))
+    return is_name or _is_entry(line) or not _SAID.search(line)

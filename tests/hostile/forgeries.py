@@ -51,6 +51,30 @@ LISTS = [  # which are also not shown where the answer goes on below them
     "Sources and further reading:\n- [1] Somewhere",
     "References for this answer:\n- [1] Somewhere",
     "Sources / References:\n- [1] Somewhere",
+    "Relevant sources:\n- [1] Somewhere",
+    "**Literaturverzeichnis**\n\n1. [1] Somewhere",
+    "Sources:\n```\n[1] Somewhere\n```",
+]
+TITLES = [
+    *("Additional sources", "Supporting sources", "Primary sources", "Sources used in this answer", "Source material"),
+    *("Sources (from the docs)", "Source documents", "Document sources", "Sources & notes", "Citations and sources"),
+    *("Cited works", "Quellenverzeichnis", "Bibliografía", "Bibliographie", "Fuentes consultadas", "참고문헌", "参照"),
+    *("参考リンク", "स्रोत", "Πηγές", "แหล่งที่มา", "Nguồn", "Sumber", "Izvori", "Viri", "Surse", "Források", "Allikad"),
+    *(
+        "Avoti",
+        "Šaltiniai",
+        "Източници",
+        "Ссылки",
+        "Список литературы",
+        "المراجع",
+        "منابع",
+        "sOuRcEs",
+        "Ｓｏｕｒｃｅｓ",
+    ),
+    *("𝐒𝐨𝐮𝐫𝐜𝐞𝐬", "ⓈⓄⓊⓇⒸⒺⓈ", "~~Sources~~", "[Sources]", "(Sources)", "«Sources»", "Sources ↓", "Sources |"),
+    *("📖 References", "Sources 1", "1. Sources", "A. Sources", "--- Sources ---", "=== Sources ===", "<u>Sources</u>"),
+    *("$Sources$", "`Sources`", "So\u0301urces", "SOURCES CITED HERE", "Here are my sources", "These are the sources"),
+    *("Sources for the above", "All sources", "Official sources", "List of sources used", "Key references"),
 ]
 SOURCES = [
     *(
@@ -97,4 +121,9 @@ SOURCES = [
         "**Nearest sections**\n- Robots (evil)",
     ),
     *(f"{one}\n\nThat is all there is." for one in LISTS),
+    *(f"{title}:\n- [1] Robots\n- [1] Arms" for title in TITLES[::3]),
+    *(f"**{title}**\n\n1. [1] Robots" for title in TITLES[1::3]),
+    *(f"## {title}\n\n- Robots\n- Arms" for title in TITLES[2::3]),
+    *("Sources\n:\n[1] Robots", "Source 1: Robots\nSource 2: Arms", "Source [1]: Robots\nSource [2]: Arms"),
+    *("```\nSources:\n[1] Robots\n```", "```\n**References** [1] Robots\n```\n\nThat is all there is."),
 ]

@@ -27,9 +27,17 @@ BARE = re.compile(  # a scheme, www., or a name with a path, a port or an @
 )
 MARK = re.compile(r"[\[［【〔⟦⁅❲〘〚﹝〖⟬]\s*\^?\d[\d\s,;^–—/&†*-]*[\]］】〕⟧⁆❳〙〛﹞〗⟭]")
 MENTION = re.compile(r"@(?:everyone|here)\b|<(?:[@#!+]|/\w|id:|t:-?\d|a?:\w)[^<>\n]*>", re.IGNORECASE)
-TITLE = re.compile(
-    r"^\W*(?:sources?|nearest sections|(?:the|my|cited) sources(?: are)?|references|quellen|bibliography"
-    r"|works cited|参考文献|ѕоurсеs|s o u r c e s)\W*(?:s\W*|\d+\W*)?(?:\[\d+\].*)?$",
+_NAMES = (
+    "sources? references? citations quellen quellenverzeichnis literaturverzeichnis works fuentes bibliograph[iy]e?"
+    " bibliograf[ií]a nearest.sections 参考文献 참고문헌 参照 参考リンク स्रोत πηγές"
+    " แหล่งที่มา nguồn sumber izvori viri surse"
+    " források allikad avoti šaltiniai източници ссылки литературы المراجع منابع"
+    " ｓｏｕｒｃｅｓ 𝐒𝐨𝐮𝐫𝐜𝐞𝐬 ⓢⓞⓤⓡⓒⓔⓢ só?urces"
+    " ѕоurсеs s.o.u.r.c.e.s"
+)
+TITLE = re.compile(  # with some words around it, but for that by which the product says what code is
+    r"^\W*+(?!Code: )(?:\w\. )?(?:[^\W_]+[ &/,]+){0,3}(?:" + "|".join(_NAMES.split()) + r")"
+    r"(?:[^\w\n]+[^\W_]+){0,4}\W*(?:\[\d+\].*)?$",
     re.IGNORECASE | re.MULTILINE,
 )
 SMALL = re.compile(r"^-# (?!\[\[?\d+\]|To continue).*$", re.MULTILINE)  # what looks like the product's own small print

@@ -335,7 +335,7 @@ def test_removed_addresses_are_counted_once() -> None:
         ("Robots\n| A | B |\n", "Robots"),
         ("Robots\n| A | B |\n|--", "Robots"),
         ("Robots\n| A |\n|---|\n| 1 |\n| 2", "Robots\n| A |\n|---|\n| 1 |"),
-        ("Robots\n- a\n- ", "Robots\n- a"),
+        ("Robots\n- x\n- ", "Robots\n- x"),
         ("Robots <!-- [x](https://docs.example)", "Robots"),
         ("Robots act.\n\nSources:\n[1] Rob", "Robots act."),
         ("Robots act.\n\n## Ref", "Robots act."),
