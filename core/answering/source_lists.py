@@ -37,7 +37,6 @@ _NOUNS, _OTHERS = frozenset(_folded(_TITLES).split()), frozenset(_folded(_BESIDE
 _BEGUN = frozenset(each[:size] for each in (*_NOUNS, *_OTHERS) for size in range(2 * (each in _OTHERS), len(each) + 1))
 _WHOLE = ("nearest sections", "works cited", "cited works")  # the first stands above a list of the product's own
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
-_LONGEST_TITLE = 60  # characters
 _LONGEST_NAME = 80  # characters of an entry that has no number and no address
 _LONGEST_LINE = 500  # characters of one that is looked at as a title
 _UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
@@ -105,7 +104,7 @@ def is_headed(line: str) -> bool:
     """Return whether a line is the title of a list of sources, perhaps with its first entry."""
     said, behind = _title_and_rest(line)
     is_name = (said == _WHOLE[0] or said[-1:].isdigit()) and _is_entry_or_name(behind)
-    return _names_sources(said) and (not behind or _is_entry(behind) or is_name)
+    return _names_sources(said) and (not behind or _is_entry_or_marked(behind) or is_name)
 
 
 def _may_head(line: str) -> bool:
@@ -203,7 +202,7 @@ def _title_and_rest(line: str) -> tuple[str, str]:
     if mark and mark.start() < at and not _GOES_ON.match(seen, mark.start()):
         at = end = mark.start()
     said, behind = seen[:at], seen[end:]
-    found = _SAID.search(said[: 2 * _LONGEST_TITLE + 20])
+    found = _SAID.search(said[: 2 * _LONGEST_NAME])
     said = found[0].casefold() if found else ""
     said = said if said.isascii() else _folded(said)
     return said.replace(" ", "") if _SPACED.fullmatch(said) else said, behind.strip()

@@ -28,7 +28,8 @@ LEFT_OUT = "\n[...]\n"  # stands for the middle of a file that is too long
 _KEPT = frozenset("\n\t\u200c\u200d")
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 _HIDDEN = re.compile(  # they have no width, and yet are marks, letters or not assigned
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0d\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0d\uffa0\ufff0-\ufff8\ufffe"
+    "\uffff\U0001fffe\U0001ffff\U000e0000-\U000e0fff]"
 )
 _SELECTORS = re.compile(  # which choose how an emoji looks, and are nothing behind anything else
     "(?<![\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?<![0-9#*](?=.\u20e3))[\ufe0e\ufe0f]"

@@ -235,6 +235,8 @@ UNSEEN = [
         "a\u0008b",
         "a\u2028b\u2029c",
         "a\u2065b",
+        "a\ufdd0b",
+        "a\uffffb\U0001fffe",
         "\ufe0fx",
         "[\u202e1]",
         "`a\u202eb`",

@@ -43,7 +43,7 @@ TITLE = re.compile(  # with some words around it, but for that by which the prod
 SMALL = re.compile(r"^-# (?!\[\[?\d+\]|To continue).*$", re.MULTILINE)  # what looks like the product's own small print
 UNSEEN = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u2800\u3164\ue000-\uf8ff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+    "\u2060-\u206f\u2800\u3164\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001fffe\U0001ffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
     "|(?<![\u2000-\u32ff\U0001f000-\U0001ffff0-9])\ufe0f|(?<![\u0250-\U0010ffff])[\u200c\u200d]"
 )
 MASKED = re.compile(
