@@ -283,24 +283,26 @@ class Intake:
         looks_around = routed.decision.reads_thread or event.inbound.carries
         if looks_around and await _known(event, inbox.knows(event.inbound.message)):
             return  # another event has told the same before, and threads and files may not be read often
-        signals = await self._signals(routed)
+        signals, end = await self._signals(routed), asyncio.get_running_loop().time() + self._services.silence
         try:
             is_new = await self.put(signals, routed)
         except StoreUnavailable:
             if event.comes_again:
                 raise
-            self._background.begin(partial(self._put_late, routed, signals))
+            self._background.begin(partial(self._put_late, routed, signals, end))
             return
         waits = self._services.waits if is_new and not event.is_late else None
         for each in signals:
             if waits is not None and isinstance(each, Asked) and not each.question.is_unasked:
                 self._background.begin(partial(tell_wait, waits, each.question, event.at, event.channel.below))
 
-    async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:
+    async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal], end: float) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
+        trying = replace(DEFERRED, budget=10.0, sleep=self._services.sleep)
         try:
-            await replace(DEFERRED, budget=10.0, sleep=self._services.sleep).call(partial(self.put, signals, routed))
-        except NOT_NOW:
+            async with asyncio.timeout_at(end):  # each try may take long
+                await trying.call(partial(self.put, signals, routed))
+        except (*NOT_NOW, TimeoutError):
             self._warn(routed.event)
             self._reply(routed.event, f"{WARNING} {CANNOT_TAKE}")
 

@@ -159,8 +159,9 @@ class ChatServices:
     returns whether what is remembered of a thread began with its first message. `purge` forgets a workspace that the
     bot was thrown out of. `admission` knows who may ask, and what each may read. `channel_cursor` says from when on
     something may have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages
-    that do not mention it, and it `judges` where a model says which of them are questions to it. What was asked where
-    no platform tells of it again is in `unanswered`, by its first id, and what tells of lately `deleted` questions.
+    that do not mention it, and it `judges` where a model says which of them are questions to it. After so many seconds
+    of *silence* of the store, whoever asked is told. What was asked where no platform tells of it again is in
+    `unanswered`, by its first id, and what tells of lately `deleted` questions.
     """
 
     name: str
@@ -179,6 +180,7 @@ class ChatServices:
     owns: Callable[[ThreadRef], Awaitable[bool]]
     purge: Callable[[WorkspaceRef], Awaitable[object]]
     waits: Waits | None = None
+    silence: float = 15.0
     reads_all: bool = True
     judges: bool = False
     terms: Terms = Terms()

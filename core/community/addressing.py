@@ -78,8 +78,7 @@ _TO_ALL = re.compile(  # what documents can tell as well as anybody
     r"|quelqu'un sait) "
 )
 _SHORTEST_APART = 4  # letters of a question where words are not apart
-_MANY = 3  # words that say what a question is about, for one that may be asked in any way
-_SHORTEST, _SHORTEST_NAME = 2, 3  # words of a question, letters of a name
+_SHORTEST, _SHORTEST_NAME, _MANY = 2, 3, 3  # words of a question, letters of a name, words that say what is asked
 
 
 def is_acknowledgement(text: str) -> bool:

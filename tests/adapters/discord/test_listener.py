@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 from discord import AutoShardedClient
@@ -157,12 +159,13 @@ async def test_a_mention_without_a_question_is_told_what_to_do(server: DiscordSe
     assert ([message.content for message in answers(server)], box.signals) == ([NO_QUESTION], [])
 
 
+@pytest.mark.parametrize("sleep", [at_once, partial(asyncio.sleep, 60)], ids=["it refuses", "it says nothing"])
 async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
-    server: DiscordServer, place: Place
+    server: DiscordServer, place: Place, sleep: Callable[[float], Awaitable[object]]
 ) -> None:
-    """Nobody waits for an answer that will not come; an edit is not told."""
+    """Nobody waits for an answer that will not come, whatever the store does; an edit is not told."""
     box = Box()
-    async with listening(server, box, sleep=at_once):
+    async with listening(server, box, sleep=sleep, silence=0.3):
         box.fails = True
         message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
