@@ -17,7 +17,7 @@ from adapters.unix import give_way
 from bot.commands.calibrate import calibrate_services
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
-from bot.wiring.documents import origin_of
+from bot.wiring.documents import origin_of, unknown_macros
 from core.documents.ingest import PageDone, Step, Summary
 from core.errors import InvalidInput
 from core.messages import counted, listed
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SHOWN_FAILURES = 20
-MACROS = "  {} may stand for words that only a build knows; if so, say which: --macro {}=WORDS"
 KEPT = "{}: stopped; {} are done and kept, and the next run continues from there."
 FORMATS = "Markdown, MDX, HTML, reStructuredText, plain text, PDF, notebooks, Word, slides and transcripts"
 OVERLAPS = "  It overlaps with {}: a page that is in both is cited only once, and removing one source keeps the other."
@@ -156,7 +155,7 @@ def _print(console: Console, name: str, summary: Summary, before: SourceRecord |
         say(without_controls(f"  {sum(summary.skipped.values()):,} skipped: {', '.join(summary.left_out)}"))
     if summary.macros:
         most = sorted(summary.macros, key=lambda name: (-summary.macros[name], name))
-        say(MACROS.format(listed([f"{{{name}}}" for name in most]), most[0]))
+        say(f"  {unknown_macros(most)}")
     for failed in summary.failed[:SHOWN_FAILURES]:
         say(without_controls(f"  {failed.name}: {failed.reason}"))
     if len(summary.failed) > SHOWN_FAILURES:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
-from bot.wiring.documents import folder, opened
+from bot.wiring.documents import folder, opened, unknown_macros
 from bot.wiring.platforms import Platform, practices
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import SlackPlatform, check_slack
@@ -147,8 +147,9 @@ def _last_checks(settings: Settings, index: PassageIndex, private: str | None) -
             raise Misconfigured(NOTHING_TO_SEARCH)
         pages, passages = counted(outline.pages, "page"), counted(outline.passages, "passage")
         says = f"{pages}, {passages} from {', '.join(outline.sources)}"
-        failed = [record for record in await index.sources() if record.last and record.last.problem]
-        problems = [f"{record.name}: {record.last.problem}" for record in failed if record.last]
+        found = [(record.name, record.last) for record in await index.sources() if record.last]
+        problems = [f"{name}: {last.problem}" for name, last in found if last.problem]
+        problems += [f"{name}: {unknown_macros(last.macros)}" for name, last in found if last.macros]
         return Advice("\n".join([says, *problems[:SHOWN_PROBLEMS]])) if problems else says
 
     redis = "REDIS_URL" if settings.redis_url else None

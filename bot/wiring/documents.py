@@ -15,6 +15,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 from adapters.documents.page import readable
 from bot.settings import Settings
 from core.errors import FootnoteError, InvalidInput, Misconfigured, SourceUnavailable
+from core.messages import listed
 from core.model import Document, Origin, SourceKind, Unreadable
 from core.ports import NOTHING_SEEN, OUTDATED, DocumentSource, Found
 
@@ -165,6 +166,12 @@ def _macro(said: str) -> tuple[str, str]:
     if (found := MACRO.fullmatch(said)) is None:
         raise InvalidInput(NO_MACRO.format(said), field="macro")
     return found[1], found[2]
+
+
+def unknown_macros(names: Sequence[str]) -> str:
+    """Return what to do about names in pages that nobody has given words."""
+    said = listed([f"{{{name}}}" for name in names])
+    return f"{said} may stand for words that only a build knows; if so, say which: --macro {names[0]}=WORDS"
 
 
 def name_of(origin: Origin) -> str:

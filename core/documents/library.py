@@ -96,7 +96,7 @@ class Library:
                         if origin != known.origin:
                             await self.index.record(SourceRecord(name=name, origin=origin))
                     if isinstance(step, Summary):
-                        await self._note(known, self._report(known, step))
+                        await self._note(known, self._report(known, origin, step))
                     elif isinstance(step, PageDone) and step.passages:
                         await self._check(name)
                     yield step
@@ -126,14 +126,16 @@ class Library:
             await self.index.remove(name)
             raise InvalidInput(REMOVED.format(name), field="source")
 
-    def _report(self, known: SourceRecord, summary: Summary) -> SyncReport:
+    def _report(self, known: SourceRecord, origin: Origin, summary: Summary) -> SyncReport:
+        before = known.last.macros if known.last and summary.unchanged else ()  # of pages that were not read again
+        macros = tuple(sorted({*before, *summary.macros} - origin.macros.keys()))
         shown = tuple(map(_shortened, summary.failed[:SHOWN_FAILURES]))
         found = {"failed": len(summary.failed), "failures": shown, "skipped": sum(summary.skipped.values())}
         if not summary.pages and not summary.removed:
             return self._failed(known, summary.problem).model_copy(update=found)
         now = self.now()
         said = {"tried_at": now, "read_at": now, "pages": summary.pages, "problem": summary.problem, **found}
-        return SyncReport.model_validate(said)
+        return SyncReport.model_validate({**said, "macros": macros})
 
     def _failed(self, known: SourceRecord, problem: str) -> SyncReport:
         failed = {"tried_at": self.now(), "problem": problem[:LONGEST_REASON]}

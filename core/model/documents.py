@@ -116,6 +116,7 @@ class SyncReport(Value):
     """What came of reading a source, the last time that it could be read to its end: `read_at`, if ever.
 
     `problem` says why it could not be read when that was last `tried_at`; the counts are then those of before.
+    `macros` are names in its pages for which only its build has words.
     """
 
     tried_at: datetime
@@ -124,6 +125,7 @@ class SyncReport(Value):
     skipped: int = 0
     failed: int = 0
     failures: tuple[Unreadable, ...] = ()
+    macros: tuple[str, ...] = ()
     problem: str = ""
 
 

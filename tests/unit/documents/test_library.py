@@ -9,7 +9,7 @@ import pytest
 from core.documents.ingest import NOTHING_READ, NOTHING_THERE, Ingestion, PageDone, Step, Summary
 from core.documents.library import LONGEST_REASON, SHOWN_FAILURES, Library
 from core.errors import EmbeddingUnavailable, InvalidInput, SourceUnavailable
-from core.model import Audience, Document, LeftOut, Origin, SourceKind, SourceRecord, SyncReport, Unreadable
+from core.model import Audience, Document, LeftOut, Origin, SourceKind, SourceRecord, SyncReport, Unchanged, Unreadable
 from core.ports import NOTHING_SEEN, DocumentSource, Found
 from tests.builders import NOON
 from tests.fakes.documents import ListSource
@@ -83,6 +83,19 @@ async def test_what_was_read_is_written_down(library: Library, place: Place) -> 
         failures=(Unreadable(name="d", reason="x" * LONGEST_REASON, url="u"),),
     )
     assert await library.records() == [SourceRecord(name="docs", origin=ORIGIN, last=last)]
+
+
+async def test_names_that_only_a_build_knows_are_kept_until_somebody_says_them(library: Library, place: Place) -> None:
+    """A page that is not read again still has its own."""
+    kept = list[tuple[str, ...]]()
+    named = page("a").model_copy(update={"macros": ("B", "A"), "stamp": "1"})
+    for found, macros in ((named, {}), (Unchanged(url=named.url), {}), (Unchanged(url=named.url), {"A": "x"})):
+        place.found = (found,)
+        await read(library, ORIGIN.model_copy(update={"macros": macros}))
+        last = (await library.find("docs")).last
+        kept += [last.macros] if last else []
+
+    assert kept == [("A", "B"), ("A", "B"), ("B",)]
 
 
 async def test_only_so_many_failures_are_kept(library: Library, place: Place) -> None:
