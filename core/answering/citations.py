@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
@@ -79,9 +80,12 @@ class Sources:
             found = cite(found, number)
         elif found.number != number:
             found = found.model_copy(update={"number": number})
-        known = self.citations.get(number)
-        if known is None or found.relevance_score > known.relevance_score:
-            self.citations[number] = found
+        if known := self.citations.get(number):  # what two sections with one address are both under
+            parts = zip(known.section.split(" › "), found.section.split(" › "), strict=False)
+            shared = " › ".join(one for one, _ in takewhile(lambda both: both[0] == both[1], parts))
+            best = known if known.relevance_score >= found.relevance_score else found
+            found = best.model_copy(update={"section": shared}) if shared != best.section else best
+        self.citations[number] = found
         self.urls.add(url)
         return number
 

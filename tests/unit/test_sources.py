@@ -47,6 +47,15 @@ def test_the_best_score_of_a_section_is_kept() -> None:
     assert [citation.relevance_score for citation in sources.citations.values()] == [0.9124]
 
 
+def test_two_sections_with_one_address_are_named_by_what_both_are_under() -> None:
+    """Such as two terms of a glossary, whose links lead to their letter."""
+    sources = Sources()
+    for section in ("S › Sensor › Kinds", "S › Sensor", "S › Servo"):
+        sources.add(hit(section_title=section))
+
+    assert sources.citations[1].section == "S"
+
+
 def test_what_another_tool_has_found_can_be_cited_too() -> None:
     """It is numbered with the sections."""
     sources = Sources()
