@@ -22,7 +22,7 @@ from adapters.extractive.quotes import (
     standing,
     word_fit,
 )
-from adapters.extractive.units import QUESTIONS, AskedWords, Source, compared, topic_of, units
+from adapters.extractive.units import QUESTIONS, AskedWords, Source, topic_of, units
 from core.answering.context import WORDS_ALONE
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
 from core.answering.smalltalk import is_small_talk, reply_to
@@ -183,7 +183,7 @@ class _Asked:
     @property
     def results(self) -> Sequence[Mapping[str, Any]]:
         """What was found by words that say more comes first; nothing else counts where the question says too little."""
-        given = () if self.found and (self.follows or compared(self.parts[0])) else self.given or ()
+        given = () if self.found and (self.follows or AskedWords(self.parts[0]).compared) else self.given or ()
         first, second = (self.found, given) if self.is_restated else (given, self.found)
         merged = dict[tuple[int, str], Mapping[str, Any]]()
         for each in (*first, *second):  # some are found again
@@ -203,7 +203,7 @@ def _queries(asked: _Asked) -> list[str]:
     if asked.is_restated and len(asked.parts) > 1:
         return [*asked.parts[:MOST_PARTS]]
     [*whole] = asked.parts
-    if two := compared(whole[0]):
+    if two := AskedWords(whole[0]).compared:
         return [" vs ".join(two), *two]
     parts = [part.strip(" ,") for part in _JOINT.split(whole[0])] if asked.given else []
     parts = [part for part in parts if stems(part)]

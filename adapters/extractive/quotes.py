@@ -126,8 +126,8 @@ def fit(asked: AskedWords, source: Source, unit: Unit, held: Counter[str], size:
     """Return the share of the question's words that a unit holds; what stands only above it counts half."""
     above = in_context(source, unit)
     share = sum(word_fit(asked.words, text, held, size) for text in (unit.text, above)) / 2
-    if asked.sides:  # of two things, most say something of one
-        share = (share + max(word_fit(side, above, held, size) for side in asked.sides)) / 2
+    if asked.compared:  # of two things, most say something of one
+        share = (share + max((word_fit(each, above, held, size) for each in asked.topics), default=share)) / 2
     return share
 
 

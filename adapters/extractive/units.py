@@ -291,12 +291,6 @@ def topic_of(question: str) -> str:
     return found[1] if found else ""
 
 
-def compared(question: str) -> Sequence[str]:
-    """Return the two things that a question compares; nothing if it compares none."""
-    found = _COMPARES.fullmatch(question)
-    return [each for each in found.groups() if each] if found else ()
-
-
 @dataclass(frozen=True)
 class AskedWords:
     """A question, and what can be told from its words."""
@@ -306,12 +300,13 @@ class AskedWords:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words that carry meaning, but for those that only say that two things are compared."""
-        return frozenset(stems(" ".join(compared(self.text)) or self.text))
+        return frozenset(stems(" ".join(self.compared) or self.text))
 
     @cached_property
-    def sides(self) -> Sequence[frozenset[str]]:
-        """The words of each of two things that are compared."""
-        return [frozenset(stems(each)) for each in compared(self.text)]
+    def compared(self) -> Sequence[str]:
+        """The two things that it compares; nothing if it compares none."""
+        found = _COMPARES.fullmatch(self.text)
+        return [each for each in found.groups() if each] if found else ()
 
     @cached_property
     def topic(self) -> frozenset[str]:
@@ -322,7 +317,8 @@ class AskedWords:
     def topics(self) -> Sequence[frozenset[str]]:
         """The same, or two things that are compared, or all of a question that only names something."""
         is_name = len(stems(self.text)) == len(_WORD.findall(self.text)) <= LONGEST_NAME
-        return self.sides or [each for each in (self.topic or (self.words if is_name else None),) if each]
+        named = [frozenset(stems(each)) for each in self.compared] or [self.topic or (self.words if is_name else None)]
+        return [each for each in named if each]
 
     @cached_property
     def asks_how(self) -> bool:
