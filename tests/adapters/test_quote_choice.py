@@ -33,7 +33,7 @@ async def test_what_says_most_of_it_comes_first(asked: str, other: str, heading:
     assert answer.text.removeprefix(f"**{heading}**\n\n").startswith(begins)
 
 
-@pytest.mark.parametrize("asked", ["robot vs drone", "whats the diffrence between a robot and a drone?"])
+@pytest.mark.parametrize("asked", ["robot vs drone", "whats the difrence between a robot and a drone?"])
 async def test_of_two_things_that_are_compared_both_are_told(asked: str) -> None:
     """Most passages say something of one of them only."""
     answer = await ask(asked, "**Drone**: A machine that flies.", ENTRY)
