@@ -34,7 +34,7 @@ _BESIDE = """above additional all also and answer are at below cited consultadas
     documentation documents for from further here in is key list main material my notes of official our primary reading
     relevant response section secondary supporting the these this und used useful with список"""
 _NOUNS, _OTHERS = frozenset(_folded(_TITLES).split()), frozenset(_folded(_BESIDE).split())  # which alone make no title
-_BEGUN = frozenset(each[:size] for each in (*_NOUNS, *_OTHERS) for size in range(2 * (each in _OTHERS), len(each) + 1))
+_BEGUN = frozenset(each[:size] for each in (*_NOUNS, *_OTHERS) for size in range(len(each) + 1))
 _WHOLE = ("nearest sections", "works cited", "cited works")  # the first stands above a list of the product's own
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
 _LONGEST_NAME = 80  # characters of an entry that has no number and no address
