@@ -68,7 +68,8 @@ UNSPOKEN = frozenset({Reason.UNASKED, Reason.OVERHEARD, Reason.ASKED})
 class Company:
     """Who is in a thread: who has asked there, who has spoken, by their ids, and whether the thread is muted.
 
-    The bot has `answered_at` last, None if never. `names` are those of people who have spoken, as far as anybody knows.
+    The bot has `answered_at` last, None if never; an asker whom nobody knows has no id. `names` are those of people who
+    have spoken, as far as anybody knows.
     """
 
     askers: Collection[str] = ()
@@ -190,7 +191,7 @@ def _reason_among_people(inbound: Inbound, standing: Standing, author: str) -> R
         return None
     if standing.judges:
         return None if may_be_question(inbound.text, names=company.names) else Reason.AMONG_PEOPLE
-    follows_answer, is_asker = not company.is_talking(author), author in company.askers
+    follows_answer, is_asker = not company.is_talking(author), not {author, ""}.isdisjoint(company.askers)
     is_asked = reads_as_question(inbound.text, names=company.names, follows_answer=follows_answer, is_asker=is_asker)
     return None if is_asked else Reason.AMONG_PEOPLE
 
