@@ -110,4 +110,6 @@ class ReadingProcess:
         finally:  # also where whoever waits is stopped
             if process.returncode is None:
                 process.kill()
-            await process.communicate(b"")  # its pipes end with it, and not when the loop is closed
+            assert process.stdin is not None  # noqa: S101 - it is a pipe
+            process.stdin.close()  # where the process has ended, uvloop refuses to write even nothing to it
+            await process.communicate()  # its pipes end with it, and not when the loop is closed

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from adapters.documents.folder import Folder
 from adapters.documents.page import NotReadable
@@ -100,9 +101,14 @@ async def test_a_file_that_takes_too_much_memory_is_named_and_the_rest_is_read(t
 
 
 @pytest.mark.promise("bounded-reading")
-async def test_a_file_that_ends_the_reader_is_named(tmp_path: Path) -> None:
-    """As by a mistake in a library that is not written in Python; the next file has a new reader."""
+def test_a_file_that_ends_the_reader_is_named(tmp_path: Path) -> None:
+    """As by a mistake in a library in C, in the loop of the product; the next file has a new reader."""
     (tmp_path / "a.txt").write_text("first")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_ends_the_reader(tmp_path))
+
+
+async def _ends_the_reader(tmp_path: Path) -> None:
     reading = ReadingProcess(DEFAULT_LIMITS)
     request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0, str(tmp_path))
     first = await reading.read(request)
