@@ -226,7 +226,7 @@ def address(
         file = media_of(file)
         relative = relative.with_name(file.name)
     if base_url is None:
-        return file.resolve().as_uri()
+        return Path(os.path.realpath(file)).as_uri()  # also of a link in a circle
     config = config_of(file, root) if root else None
     place = DocusaurusSite.of(config).place(file) if config else None
     part, relative = place or (SitePart(Content.DOCS, file), relative)

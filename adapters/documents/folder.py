@@ -66,7 +66,7 @@ class FolderWalk:
         """Skip a text beside which the same page stands in a form that has headings."""
         if found.path.suffix.lower() in TEXTS:
             others = (found.path.with_suffix(suffix) for suffix in self.suffixes if suffix not in TEXTS)
-            if any(other.resolve() in self._files for other in others):
+            if any(Path(os.path.realpath(other)) in self._files for other in others):
                 return replace(found, skipped=DOUBLE)
         return found
 

@@ -231,7 +231,7 @@ async def test_what_may_not_be_opened_is_reported(tmp_path: Path) -> None:
 async def test_links_are_followed_once_and_never_out_of_the_folder(tmp_path: Path) -> None:
     """A loop ends, a second way to a page adds nothing, a way out is reported, and hidden stores still work."""
     root = tmp_path / "root"
-    write(root, {"a/page.md": "# Page\n", ".store/real.md": "# Stored\n"})
+    write(root, {"a/page.md": "# Page\n", ".store/real.md": "# Stored\n", "self.txt": "Text"})
     write(tmp_path, {"secret.md": "# Secret\n"})
     (root / "a" / "loop").symlink_to(root, target_is_directory=True)
     (root / "again.md").symlink_to(root / "a" / "page.md")
@@ -240,9 +240,9 @@ async def test_links_are_followed_once_and_never_out_of_the_folder(tmp_path: Pat
     (root / "out.md").symlink_to(tmp_path / "secret.md")
     (root / "store.md").symlink_to(root / ".store" / "real.md")
 
-    items = await loaded(root)
+    items = await loaded(root, base_url=None)
 
-    assert [item.title for item in items if isinstance(item, Document)] == ["Page", "Stored"]
+    assert [item.title for item in items if isinstance(item, Document)] == ["Page", "Self", "Stored"]
     assert reasons(items) == {
         "out.md": "is a link that leads out of the folder, which is not followed.",
         "self.md": "is a link that leads nowhere; fix or remove it.",
