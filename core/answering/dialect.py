@@ -249,4 +249,5 @@ def one_line(text: str, limit: int) -> str:
 def plain_words(text: str) -> str:
     """Return words that no model wrote, such as a title, without links; an address is code as Markdown has it."""
     pieces = inert(without_controls(text).replace("](", "] ("))
-    return "".join(f"`{one.text}`" if isinstance(one, CodeSpan) else one.text.replace("`", "'") for one in pieces)
+    words = (f"`{one.text}`" if isinstance(one, CodeSpan) else one.text.replace("`", "'") for one in pieces)
+    return "".join(words).replace("\\`", "\\ `")  # or Markdown would take it for one that opens no code

@@ -306,6 +306,15 @@ async def test_nothing_from_outside_is_read_as_markup() -> None:
     assert {url for url, _ in screen.links()} == {URL}
 
 
+def test_an_address_in_a_title_is_code_behind_a_backslash_too() -> None:
+    """To Markdown, one right before a backtick would mean that no code begins there."""
+    near = WHAT.model_copy(update={"title": r"https://evil.example\@docs.example/x", "section": ""})
+
+    shown = plain(Answer(id="n", text="Nothing.", status=Status.NO_CONTEXT, nearest=(near,)))
+
+    assert r"- `https://evil.example`\ `@docs.example/x` " in shown
+
+
 async def test_a_page_in_a_file_can_be_clicked_too() -> None:
     """On a screen its reader sits at the machine with the file."""
     screen, url = Screen(), "file:///home/ada/docs/robots.md#what"
