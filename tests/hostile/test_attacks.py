@@ -46,6 +46,7 @@ SAMPLE = ATTACKS if WHOLE else random.Random(17).sample(ATTACKS, 40)
 NAMES = [f"{number}-{attack.place}-{attack.kind}" for number, attack in enumerate(ATTACKS)]
 STREAMING = {"chat.startStream", "chat.appendStream", "chat.stopStream"}
 WIDTH = 4_000  # of a screen, so that no word is cut in two
+pytestmark = pytest.mark.timeout(600)  # the whole corpus takes minutes on a surface where the machine is busy
 
 
 def wrongs(
