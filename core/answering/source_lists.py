@@ -31,8 +31,8 @@ _TITLES = """source sources reference references footnote footnotes endnote endn
     šaltiniai nguồn sumber πηγές источники ссылки литература литературы джерела източници 来源 參考資料 参考资料
     参考文献 參考文獻 参考リンク 参照 出典 출처 참고문헌 स्रोत المصادر المراجع منابع מקורות แหล่งที่มา"""
 _BESIDE = """above additional all also and answer are at below cited consultadas consulted doc docs document
-    documentation documents for from further here in is key list main material my notes of official our primary reading
-    relevant response section secondary supporting the these this und used useful with список"""
+    documentation documents for from further here in is key link list main material notes of official our primary
+    reading my relevant response section secondary supporting the these this und used useful with список"""
 _NOUNS, _OTHERS = frozenset(_folded(_TITLES).split()), frozenset(_folded(_BESIDE).split())  # which alone make no title
 _BEGUN = frozenset(each[:size] for each in (*_NOUNS, *_OTHERS) for size in range(len(each) + 1))
 _WHOLE = ("nearest sections", "works cited", "cited works")  # the first stands above a list of the product's own
@@ -50,6 +50,7 @@ _SAID = re.compile(r"[^\W_](?:[^(]*[^\W_])?")  # without the signs around it, an
 _SPACED = re.compile(r"\w(?:\s\w)+")
 _WORD = re.compile(r"[^\s\d_/&+,;.…|]+")
 _A_MARK = re.compile(_MARK)
+_BETWEEN = re.compile(rf"(?:{_MARK})|\s[-–—•]\s")  # names on one line
 _OPEN_MARK = re.compile(r"[\[【［][\[\s^\d]{0,9}\Z")
 _MARKED = re.compile(rf"(?:{_MARK})[*_\s]*\Z")
 _JOINED = re.compile(r"(?:[\W_]|(?:and|und)\b)*")  # what stands between marks
@@ -104,7 +105,7 @@ def is_headed(line: str) -> bool:
     """Return whether a line is the title of a list of sources, perhaps with its first entry."""
     said, behind = _title_and_rest(line)
     is_name = (said == _WHOLE[0] or said[-1:].isdigit()) and _is_entry_or_name(behind)
-    return _names_sources(said) and (not behind or _is_entry_or_marked(behind) or is_name)
+    return _names_sources(said) and (not behind or _is_entry_or_marked(behind) or is_name or _has_names(line))
 
 
 def _may_head(line: str) -> bool:
@@ -175,7 +176,7 @@ def is_forged(held: Sequence[RawBlock], *, title: RawBlock) -> bool:
     lines = title.lines
     if not isinstance(title.block.leaf, TableRow):
         said, behind = _title_and_rest(lines[0])
-        if said == _WHOLE[0] or said[-1:].isdigit():
+        if said == _WHOLE[0] or said[-1:].isdigit() or _has_names(lines[0]):
             return True
         lines = ("" if _JOINED.fullmatch(_A_MARK.sub("", behind)) else behind, *lines[1:])
     weights = [int(any(map(_is_entry, lines))), *map(_weight, held[held.index(title) + 1 :])]
@@ -215,7 +216,16 @@ def _names_sources(said: str, *, is_whole: bool = True) -> bool:
     known = {each for each in words if len(each) > 1} - _OTHERS
     if is_whole or not said:
         return not is_whole or said in _WHOLE or (bool(known) and known <= _NOUNS)
-    return (opened in _BEGUN and known <= _NOUNS) or any(each.startswith(said) for each in _WHOLE)
+    is_begun = opened in _BEGUN or (len(opened) == 1 and bool(known))  # a letter alone says nothing in a title
+    return (is_begun and known <= _NOUNS) or any(each.startswith(said) for each in _WHOLE)
+
+
+def _has_names(line: str) -> bool:
+    """Return whether several names stand behind a title, each with its number behind it, or with dashes before them."""
+    behind = _title_and_rest(line)[1]
+    names = (_SAID.search(each) for each in (_A_MARK if ":" in line else _BETWEEN).split(behind))
+    begun = [name[0][0] for name in names if name]
+    return len(begun) > 1 and not any(map(str.islower, begun)) and _is_entry_or_name(behind)
 
 
 def _is_entry(line: str) -> bool:

@@ -37,7 +37,7 @@ _NAMES = (
 )
 TITLE = re.compile(  # with some words around it, but for that by which the product says what code is
     r"^\W*+(?!Code: )(?:\w\. )?(?:[^\W_]+[ &/,]+){0,3}(?:" + "|".join(_NAMES.split()) + r")"
-    r"(?:[^\w\n]+[^\W_]+){0,4}\W*(?:\[\d+\].*)?$",
+    r"(?:[^\w\n…]+[^\W_]+){0,4}\W*(?:\[\d+\].*)?$",  # words that trail off and go on are none
     re.IGNORECASE | re.MULTILINE,
 )
 SMALL = re.compile(r"^-# (?!\[\[?\d+\]|To continue).*$", re.MULTILINE)  # what looks like the product's own small print

@@ -13,7 +13,13 @@ from tests.answers import make_sources
 from tests.hostile.forgeries import LISTS
 
 BEFORE, BELOW = "Robots act.", "That is all there is."
+ON_ONE_LINE = (
+    "Sources: Somewhere [1] Elsewhere [2]",
+    "## Sources & notes - Somewhere - Elsewhere",
+    "| Source | Link | |---|---| | [1] | Somewhere |",
+)
 PROSE = (
+    "Sources - what sends messages - are nodes.",
     "## References\n\nA reference is an alias of an object, and never null.\n\nIt is bound once.",
     "## References\n\n- A reference is an alias of an object.\n- It is never null.\n\nIt is bound once.",
     "## References\n\n1. A reference is an alias of an object.\n2. It is never null.\n\nIt is bound once.",
@@ -44,7 +50,7 @@ def drafts(text: str) -> list[list[str]]:
 
 
 @pytest.mark.promise("no-hostile-text")
-@pytest.mark.parametrize("forged", LISTS)
+@pytest.mark.parametrize("forged", [*LISTS, *ON_ONE_LINE])
 @pytest.mark.parametrize("before", ["", f"{BEFORE}\n\n", f"{BEFORE}\n"])
 def test_a_list_between_is_in_no_draft_and_not_in_the_answer(forged: str, before: str) -> None:
     """However it is written; what is below it is shown."""
@@ -100,6 +106,8 @@ def test_what_may_be_more_than_a_list_of_sources_is_only_left_off_at_the_end(bel
         ("1. Sources:\n   - [1] Robots\n\n   They act.", "1. They act."),
         ("- **Sources**\n  - [1] Robots\n- They act.", "- They act."),
         ("Sources [1] send messages.", "Sources [1] send messages."),
+        ("Sources: noise [1] and drift.", "Sources: noise [1] and drift."),
+        ("**Links**: base [1], arm\n\nBoth hold.", "**Links**: base [1], arm\n\nBoth hold."),
         ("> Sources\n> [1] Robots\n>\n> They act.", "> They act."),
         ("They act.\n\n## Sources\n- [1] Robots\n## More\nThey see.", "They act.\n\n## More\nThey see."),
     ],
