@@ -36,6 +36,7 @@ _BESIDE = """above additional all also and answer are at below cited consultadas
 _NOUNS, _OTHERS = frozenset(_folded(_TITLES).split()), frozenset(_folded(_BESIDE).split())  # which alone make no title
 _BEGUN = frozenset(each[:size] for each in (*_NOUNS, *_OTHERS) for size in range(len(each) + 1))
 _WHOLE = ("nearest sections", "works cited", "cited works")  # the first stands above a list of the product's own
+_OF_ROBOTS = "links"  # have such a name as well, and much else has
 _COLUMNS = frozenset({"#", "no", "number", "page", "title", "section", "link", "url", "score", "relevance", ""})
 _LONGEST_NAME = 80  # characters of an entry that has no number and no address
 _LONGEST_LINE = 500  # characters of one that is looked at as a title
@@ -157,6 +158,10 @@ def is_title(raw: RawBlock) -> bool:
         return leaf.is_first and len(others) < len(raw.head) and others <= _COLUMNS and any(map(_is_entry, raw.lines))
     if not isinstance(leaf, (Paragraph, Heading)):
         return False
+    said, behind = _title_and_rest(raw.lines[0])
+    is_item = any(isinstance(each, ListItem) for each in raw.block.path[-1:])
+    if is_item and (behind[:1].islower() or (behind and said == _OF_ROBOTS)):
+        return False  # an item that says what a thing is
     return is_headed(raw.lines[0]) and all(map(_is_entry_or_name, raw.lines[1:]))
 
 
