@@ -18,7 +18,7 @@ from bot.commands.calibrate import calibrate_services
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.wiring.documents import origin_of, unknown_macros
-from core.documents.ingest import PageDone, Step, Summary
+from core.documents.ingest import PageDone, PassagesDone, Step, Summary
 from core.errors import InvalidInput
 from core.messages import counted, listed
 from core.model import Origin, SourceRecord, without_controls
@@ -103,6 +103,9 @@ async def watched(
                     match step:
                         case Summary():
                             summary = step
+                            continue
+                        case PassagesDone():
+                            progress.update(task, passages=passages + step.passages)
                             continue
                         case PageDone():
                             done, passages = done + 1, passages + step.passages

@@ -12,12 +12,13 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from core.documents.chunking import Chunker, embedding_text
-from core.model import Document, EmbeddedPassage, LeftOut, Passage, Unchanged, Unreadable
+from core.model import Document, EmbeddedPassage, LeftOut, Passage, Unchanged, Unreadable, Vector
 from core.ports import OUTDATED, DocumentSource, Embedder, Found, PassageIndex
 
 PIPELINE = 1  # raise it when passages are cut or embedded in another way, so that every page is done again
 
 EMPTY = "without text"
+AT_ONCE = 384  # passages of a page that are embedded before anybody hears how many are done: a few seconds
 MOST_LINES, MOST_CHARACTERS, MOST_PASSAGES = 100_000, 4_000_000, 10_000  # of a page: an odd one takes seconds then
 TOO_LONG = f"has more than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters; split it into several pages."
 TOO_MANY = f"would make more than {MOST_PASSAGES:,} passages; split it into several pages."
@@ -42,6 +43,13 @@ class PageDone:
     url: str
     outcome: Outcome
     passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesDone:
+    """So many passages of a long page are embedded; it is not in the index as yet."""
+
+    passages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ class Summary:
         return [f"{count:,} {why}" for why, count in kinds]
 
 
-Step: TypeAlias = PageDone | LeftOut | Unreadable | Summary
+Step: TypeAlias = PassagesDone | PageDone | LeftOut | Unreadable | Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,7 @@ class Ingestion:
         self._how = hashlib.sha256(self._depends_on.encode()).hexdigest()[:8]
 
     async def run(self, source: DocumentSource) -> AsyncGenerator[Step]:
-        """Yield each page as it is done, then the summary.
+        """Yield each page as it is done, how far a long one is, then the summary.
 
         Raises `EmbeddingUnavailable` and `RetrievalUnavailable`, and what the source raises; what is done by then
         stays, and nothing is removed.
@@ -127,16 +135,19 @@ class Ingestion:
         async with aclosing(source.documents(seen)) as pages:
             async for found in pages:
                 macros.update(found.macros if isinstance(found, Document) else ())
-                step = await self._take(source.name, found, known, done)
-                match step:
-                    case Unreadable():
-                        failed.append(step)
-                    case LeftOut():
-                        skipped[step.why] += 1
-                        has_gone = has_gone or step.was_all
-                    case PageDone():
-                        done[step.url] = step
-                yield step
+                async with aclosing(self._take(source.name, found, known, done)) as steps:
+                    async for step in steps:
+                        match step:
+                            case Unreadable():
+                                failed.append(step)
+                            case LeftOut():
+                                skipped[step.why] += 1
+                                has_gone = has_gone or step.was_all
+                            case PageDone():
+                                done[step.url] = step
+                            case _:
+                                pass
+                        yield step
         removed = 0
         # One of those that have gone may be one that is unreadable, unless all of these have their address.
         if (done or has_gone) and all(each.url for each in failed):
@@ -155,23 +166,27 @@ class Ingestion:
 
     async def _take(
         self, source: str, found: Found, known: Mapping[str, _Mark], done: Mapping[str, PageDone]
-    ) -> PageDone | LeftOut | Unreadable:
+    ) -> AsyncGenerator[Step]:
         match found:
             case Unreadable() | LeftOut():
-                return found
+                yield found
+                return
             case Unchanged(url=url):
                 name = found.name or url
             case Document(url=url):
                 name = found.name or f"{found.title} ({url})"
         if url in done:
-            return Unreadable(name=name, reason=TWICE, url=url)
-        if isinstance(found, Document):
-            return await self._put(found, name, known)
-        if found.stamp and (before := known.get(url)) and before.stamp != (stamp := f"{self._how}:{found.stamp}"):
-            await self._index.stamp(source, url, str(_Mark(before.content, stamp)))
-        return PageDone(url, Outcome.UNCHANGED)
+            yield Unreadable(name=name, reason=TWICE, url=url)
+        elif isinstance(found, Document):
+            async with aclosing(self._put(found, name, known)) as steps:
+                async for step in steps:
+                    yield step
+        else:
+            if found.stamp and (before := known.get(url)) and before.stamp != (stamp := f"{self._how}:{found.stamp}"):
+                await self._index.stamp(source, url, str(_Mark(before.content, stamp)))
+            yield PageDone(url, Outcome.UNCHANGED)
 
-    async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> PageDone | LeftOut | Unreadable:
+    async def _put(self, page: Document, name: str, known: Mapping[str, _Mark]) -> AsyncGenerator[Step]:
         """Put a page in the place of what the index holds of it, unless it holds just that."""
         left_out = {"stamp", "name", "macros", *(() if page.changed_on else ("changed_on",))}
         depends_on = f"{self._depends_on}{page.model_dump_json(exclude=left_out)}"
@@ -180,15 +195,22 @@ class Ingestion:
         if before is not None and before.content == mark.content:
             if before != mark:
                 await self._index.stamp(page.source, page.url, str(mark))
-            return PageDone(page.url, Outcome.UNCHANGED)
+            yield PageDone(page.url, Outcome.UNCHANGED)
+            return
         passages = await self._passages(page, mark)
         if isinstance(passages, str):
-            return Unreadable(name=name, reason=passages, url=page.url)
+            yield Unreadable(name=name, reason=passages, url=page.url)
+            return
         if not passages:
-            return LeftOut(name=name, why=EMPTY)
-        vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
+            yield LeftOut(name=name, why=EMPTY)
+            return
+        vectors, texts = list[Vector](), [embedding_text(passage) for passage in passages]
+        for start in range(0, len(texts), AT_ONCE):
+            if start:
+                yield PassagesDone(start)
+            vectors += await self._embedder.embed_passages(texts[start : start + AT_ONCE])
         await self._index.replace(page.source, page.url, [*map(EmbeddedPassage, passages, vectors)])
-        return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))
+        yield PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))
 
     async def _passages(self, page: Document, mark: _Mark) -> Sequence[Passage] | str:
         """Return the passages of a page, or why it has too many: what it can take of time and memory is bounded."""

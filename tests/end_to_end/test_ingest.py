@@ -20,7 +20,7 @@ import pytest
 
 from adapters.qdrant.shard import check_room
 from bot.commands.ingest import watched
-from core.documents.ingest import Outcome, PageDone, Step
+from core.documents.ingest import Outcome, PageDone, PassagesDone, Step
 from core.errors import RetrievalUnavailable
 from tests.fakes.documents import ListSource
 from tests.fixtures.commands import Footnote, Here, write_documents
@@ -226,6 +226,7 @@ async def test_who_stops_is_told_what_is_kept(capsys: pytest.CaptureFixture[str]
     async def steps() -> AsyncGenerator[Step]:
         yield PageDone("https://zoo.example/a", Outcome.ADDED, 2)
         yield PageDone("https://zoo.example/b", Outcome.UNCHANGED)
+        yield PassagesDone(384)  # of a third page
         reading.set()
         await asyncio.Event().wait()
 

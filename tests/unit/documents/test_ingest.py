@@ -6,7 +6,17 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import pytest
 
-from core.documents.ingest import TOO_LONG, TOO_MANY, Ingestion, Outcome, PageDone, Step, Summary
+from core.documents.ingest import (
+    AT_ONCE,
+    TOO_LONG,
+    TOO_MANY,
+    Ingestion,
+    Outcome,
+    PageDone,
+    PassagesDone,
+    Step,
+    Summary,
+)
 from core.errors import EmbeddingUnavailable, RetrievalUnavailable
 from core.model import Document, LeftOut, Unreadable
 from core.ports import NOTHING_SEEN, Found
@@ -43,6 +53,15 @@ async def test_each_page_is_reported_and_then_the_sum() -> None:
         Summary(added=2, passages=3),
     ]
     assert (await index.outline()).passages == 3
+
+
+async def test_of_a_long_page_is_told_how_far_it_is() -> None:
+    """Such as a book in one file, of which nobody would hear for minutes."""
+    text = "\n\n".join(f"## Part {number}\n\nRobots act." for number in range(AT_ONCE + 1))
+
+    steps = await ingest(MemoryIndex(), page("a", text))
+
+    assert steps[:-1] == [PassagesDone(AT_ONCE), PageDone(url("a"), Outcome.ADDED, AT_ONCE + 1)]
 
 
 async def test_only_changed_pages_are_done_again() -> None:
