@@ -31,6 +31,8 @@ TIMEOUT = 5.0  # seconds for a connection, an answer, or a free place in the poo
 KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
 """A machine without a sign of life for 45 seconds is gone."""
 
+CLOSED = "the handler is closed"  # says uvloop, with no `OSError`, where a connection went away before a word was sent
+
 Argument: TypeAlias = str | bytes | int | float
 VERSION = b"1"  # of all that is stored; what was stored before there was a number is of the first
 VERSION_KEY = "footnote:version"
@@ -78,7 +80,9 @@ def translated() -> Generator[None, None, None]:
     cancellations = task.cancelling() if task else 0
     try:
         yield
-    except (RedisError, RedisClusterException, OSError) as error:
+    except (RedisError, RedisClusterException, OSError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and CLOSED not in str(error):
+            raise
         if task and task.cancelling() > cancellations:
             raise asyncio.CancelledError from error
         raise StoreUnavailable(sentence(error), is_final=is_final(error)) from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 import pytest
+import uvloop
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect, translated
@@ -145,3 +147,18 @@ async def test_a_cancellation_is_never_swallowed(redis_client: Redis) -> None:
         ends.append(calling.cancelled() == was_under_way)
 
     assert all(ends)
+
+
+def test_a_connection_that_uvloop_has_closed_is_a_store_out_of_reach() -> None:
+    """Nobody else takes that error for what it is, and what it ended in the background never began again."""
+
+    async def write_late(own: socket.socket) -> None:
+        _, writer = await asyncio.open_connection(sock=own)
+        writer.transport.abort()
+        await asyncio.sleep(0.01)  # until the loop has closed it
+        with translated():
+            writer.writelines([b"PING"])
+
+    own, other = socket.socketpair()
+    with other, pytest.raises(StoreUnavailable), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(write_late(own))
