@@ -137,16 +137,13 @@ class Ingestion:
                 macros.update(found.macros if isinstance(found, Document) else ())
                 async with aclosing(self._take(source.name, found, known, done)) as steps:
                     async for step in steps:
-                        match step:
-                            case Unreadable():
-                                failed.append(step)
-                            case LeftOut():
-                                skipped[step.why] += 1
-                                has_gone = has_gone or step.was_all
-                            case PageDone():
-                                done[step.url] = step
-                            case _:
-                                pass
+                        if isinstance(step, Unreadable):
+                            failed.append(step)
+                        elif isinstance(step, LeftOut):
+                            skipped[step.why] += 1
+                            has_gone = has_gone or step.was_all
+                        elif isinstance(step, PageDone):
+                            done[step.url] = step
                         yield step
         removed = 0
         # One of those that have gone may be one that is unreadable, unless all of these have their address.
