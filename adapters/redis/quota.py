@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from adapters.redis.connection import ScriptRunner
@@ -42,8 +42,6 @@ KEPT = timedelta(days=2)  # what a question has cost, and what was spent in a pe
 MILLISECOND = timedelta(milliseconds=1)
 MILLION = 1_000_000  # money is stored in millionths
 MOST_MARKS = 5  # in a minute
-
-Spans: TypeAlias = Mapping[Period, tuple[str, datetime]]
 
 
 class RedisQuota:
@@ -80,6 +78,10 @@ class RedisQuota:
             limits=json.dumps(limits),
         )
         return [_alert(reservation, named[str(name, "ascii")], *each) for name, *each in news]
+
+    async def give_up(self, reservation: Reservation) -> None:
+        """Give free what is set aside, whatever run has it."""
+        await self._run("give_up", QUOTA.format(reservation.home), asked=_asked(reservation.question))
 
     async def turn_away(self, question: Question, reached: Reached, at: datetime) -> Telling:
         """Note that somebody is told, and return how."""
@@ -176,7 +178,7 @@ def _channel(channel: str) -> str:
     return f"channel:{quote(channel, safe='')}"
 
 
-def _spans(at: datetime) -> Spans:
+def _spans(at: datetime) -> Mapping[Period, tuple[str, datetime]]:
     return {period: period.around(at) for period in CALENDAR}
 
 

@@ -116,15 +116,15 @@ class Responder:
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
         """Tell the asker that the question was given up, after it has failed too often; nobody, where nobody asked."""
-        if claim.is_quiet:
-            return
-        if standing := await surface.standing(claim):
+        standing = None if claim.is_quiet else await surface.standing(claim)
+        await self._count(claim, surface, is_answered=standing is not None)
+        if standing:
             await surface.unreact(claim, Reaction.WARNING)  # of an apology that a late request has replaced
             await self._is_noted(claim, standing)
-            return
-        answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
-        await self._mark(claim, surface, await surface.reply(claim, _only(answer)), Reaction.WARNING)
-        self.observer(Answered.of(claim.message, answer))
+        elif not claim.is_quiet:
+            answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
+            await self._mark(claim, surface, await surface.reply(claim, _only(answer)), Reaction.WARNING)
+            self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
         """Show an answer that is remembered again, where a process that died or slept may have left another state."""
@@ -139,10 +139,11 @@ class Responder:
         await self._show(claim, surface, _only(answer), [answer])
         await self._count(claim, surface)
 
-    async def _count(self, claim: Claim, surface: Surface) -> None:
+    async def _count(self, claim: Claim, surface: Surface, *, is_answered: bool = True) -> None:
         """Count a question that a process answered which died; not where nobody can say now whose budget it was."""
         with suppress(Unavailable, ShutOut):
-            if self.admission is not None and (counted := await self.insist(partial(self.admission.count, claim))):
+            counting = self.admission and partial(self.admission.count, claim, is_answered=is_answered)
+            if counting and (counted := await self.insist(counting)):
                 self.observer(Charged(claim.message, ONE_QUESTION, counted[0].charged))
                 await self._alert(counted[0].home, surface, counted[1])
 
@@ -161,9 +162,8 @@ class Responder:
             return await self.admission.admit(claim, most + ONE_QUESTION)
         except RetrievalUnavailable as error:
             self.observer(ServiceFailed("index", str(error)))
-            if claim.delivery.answer is not None:
-                return None
-            return Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
+            answer = Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
+            return answer if claim.delivery.answer is None else None
 
     async def _show(
         self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None], outcome: Sequence[Answer]
@@ -227,10 +227,8 @@ class Responder:
         except StoreUnavailable:
             self.observer(MemoryFailed(question.message, "load"))
             return None
-        if conversation is None:
-            return None
-        turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
-        return conversation.model_copy(update={"turns": turns})
+        turns = [turn for turn in conversation.turns if turn.question_ref != question.message] if conversation else []
+        return conversation and conversation.model_copy(update={"turns": tuple(turns)})
 
     def _memory(self, question: Question) -> ConversationStore | None:
         """Return what remembers a question; others than those of a thread stand alone."""
@@ -364,10 +362,9 @@ class Responder:
         try:
             if await writing is False:
                 return False
+            self.observer(Passed(message, step))
         except StoreUnavailable:
             self.observer(MemoryFailed(message, "append"))
-        else:
-            self.observer(Passed(message, step))
         return True
 
     async def _remember(

@@ -124,15 +124,17 @@ class Admission:
         """
         return await self.quota.settle(reservation if is_heard else replace(reservation, budgets=()), spent)
 
-    async def count(self, claim: Claim) -> tuple[Reservation, Sequence[BudgetAlert]] | None:
+    async def count(self, claim: Claim, *, is_answered: bool) -> tuple[Reservation, Sequence[BudgetAlert]] | None:
         """Count a question that was answered by a worker that died; return for what, and what moderators hear there.
 
-        What it had set aside is given free. None where there is no room for it. Raises `Unavailable` or `ShutOut`.
+        What it had set aside is given free. None where that is all. Raises `Unavailable` or `ShutOut`.
         """
         asker = claim.question.asker
         charged = None if asker.home.communities else (await self.visibility.of(asker)).charged
         policy = await self.policies.load(asker.home)
         reservation = await self._reservation(claim.question, policy, ONE_QUESTION, charged)
+        if not is_answered:
+            return await self.quota.give_up(reservation)
         if await self.quota.reserve(reservation) is not None:
             return None
         return reservation, await self.quota.settle(reservation, ONE_QUESTION)

@@ -137,6 +137,10 @@ class Quota(Protocol):
         """
         ...
 
+    async def give_up(self, reservation: Reservation) -> None:
+        """Give free what is set aside for a question that nobody tries any more; its last run counts at that."""
+        ...
+
     async def turn_away(self, question: Question, reached: Reached, at: datetime) -> Telling:
         """Return how whoever asked is told of a limit: once in words, then by some marks, until it lifts."""
         ...

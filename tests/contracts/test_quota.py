@@ -249,11 +249,12 @@ async def test_as_long_as_something_is_left_one_question_may_be_asked_whatever_i
 
 
 @pytest.mark.promise("crash-safe")
-async def test_what_is_set_aside_ends_by_itself_if_nobody_says_what_it_has_cost(gate: Gate) -> None:
-    """It counts as spent, until somebody says so late: who does is believed, once."""
+@pytest.mark.parametrize("is_given_up", [False, True])
+async def test_what_is_set_aside_ends_if_nobody_says_what_it_has_cost(gate: Gate, *, is_given_up: bool) -> None:
+    """By itself or with its question; it counts as spent, until somebody says so late: who does is believed, once."""
     run = await gate.begins(by("ada", 1), TOKENS, most=Cost(questions=1, tokens=900))
     before = await gate.quota.reserve(gate.run(by("ada", 2), TOKENS, most=Cost(questions=1, tokens=900)))
-    await gate.after(16 * 60)
+    await (gate.quota.give_up(gate.run(by("ada", 1))) if is_given_up else gate.after(16 * 60))
     after = await gate.quota.would_reach(gate.run(by("ada", 2), TOKENS, most=Cost(questions=1, tokens=900)))
     assumed = await gate.used()
     for _ in range(2):

@@ -115,6 +115,14 @@ class MemoryQuota:
             )
         ]
 
+    async def give_up(self, reservation: Reservation) -> None:
+        """Give free what is set aside."""
+        self._check()
+        hold = self._holds[_asked(reservation.question)]
+        if hold.until is not None:
+            _assume(hold)
+            self._release(hold)
+
     async def turn_away(self, question: Question, reached: Reached, at: datetime) -> Telling:
         """Say how somebody is told."""
         self._check()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -22,9 +23,11 @@ from core.model import (
     Delivery,
     Holder,
     Interruption,
+    Measure,
     Period,
     Prices,
     Reached,
+    Reservation,
     Restarted,
     Status,
     Usage,
@@ -42,6 +45,7 @@ from tests.fakes.visibility import visibility
 from tests.unit.test_responder import Desk
 
 ONE = Budget(holder=Holder.PERSON, most=100)
+TOKENS = Budget(holder=Holder.PERSON, measure=Measure.TOKENS, most=101)
 SEARCHED = turn(search("robot"), usage=Usage(prompt_tokens=900, completion_tokens=20))
 WRITTEN = turn("Robots act [1].", usage=Usage(prompt_tokens=1_800, completion_tokens=30))
 UNMARKED = turn("Robots act.", usage=Usage(prompt_tokens=1_500, completion_tokens=10))
@@ -175,6 +179,28 @@ async def test_an_answer_that_is_shown_again_counts_the_question_once(script: Sc
     assert spent[Holder.PERSON, Period.DAY] == Cost(questions=1)
     assert Charged(question().message, Cost(questions=1)) in desk.events
     assert (await desk.ask(question(id="m2"))).text == limit_reached(Reached(one, NOON + timedelta(hours=12)), NOON)
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize(
+    ("claim", "stands", "questions"),
+    [(Claim(question()), False, 0), (Claim(question()), True, 1), (Claim(question(is_unasked=True)), False, 0)],
+    ids=["apologized for", "shown before", "not asked of the bot"],
+)
+async def test_nothing_stays_set_aside_for_what_is_given_up(
+    script: Script, claim: Claim, questions: int, *, stands: bool
+) -> None:
+    """However its runs ended; one whose answer is there is a question."""
+    desk = Desk(script())
+    run = Reservation(question=claim.question, run="1", most=Cost(questions=1, tokens=50), budgets=(), at=NOON)
+    assert await desk.quota.reserve(run) is None
+    desk.surface.stands = Delivery(messages=(claim.message,)) if stands else None
+
+    await desk.apologize(claim)
+
+    spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
+    assert spent[Holder.PERSON, Period.DAY] == Cost(questions=questions, tokens=50)
+    assert await desk.quota.would_reach(replace(run, question=question(id="m2"), budgets=(TOKENS,))) is None
 
 
 @pytest.mark.promise("bounded-asking")

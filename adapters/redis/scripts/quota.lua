@@ -84,20 +84,22 @@ local function assume(hold, held)
   add(hold, hold.assumed[hold.run], held, 0, {})
 end
 
--- Gives free what was set aside for questions of which nobody has said in time what they cost; returns whether any was.
+-- Gives free what is set aside for a question, if anything is, of which nobody says any more what it has cost.
+function script.give_up(asked)
+  local name = PREFIX .. 'hold:' .. asked
+  local hold = cjson.decode(redis.call('GET', name) or '{}')
+  if hold.is_live then
+    assume(hold, negative(hold.most))
+    hold.is_live = false
+    redis.call('SET', name, cjson.encode(hold), 'KEEPTTL')
+  end
+  redis.call('ZREM', PREFIX .. 'held', asked)
+end
+
+-- Does so for those of which nobody has said it in time; returns whether there were any.
 local function sweep(at)
   local ended = redis.call('ZRANGEBYSCORE', PREFIX .. 'held', '-inf', at, 'LIMIT', 0, 100)
-  for _, asked in ipairs(ended) do
-    local name = PREFIX .. 'hold:' .. asked
-    local text = redis.call('GET', name)
-    local hold = text and cjson.decode(text)
-    if hold and hold.is_live then
-      assume(hold, negative(hold.most))
-      hold.is_live = false
-      redis.call('SET', name, cjson.encode(hold), 'KEEPTTL')
-    end
-    redis.call('ZREM', PREFIX .. 'held', asked)
-  end
+  for _, asked in ipairs(ended) do script.give_up(asked) end
   return #ended > 0
 end
 
