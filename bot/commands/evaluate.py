@@ -194,8 +194,6 @@ def _print(run: EvaluationRun, comparison: Comparison | None) -> None:
         console.print(spent, highlight=False)
     if comparison is not None:
         console.print(comparison.said, highlight=False)
-    if comparison is not None and comparison.worse:
-        console.print(f"Worse by more than {comparison.margin:.0%}: {', '.join(comparison.worse)}.", highlight=False)
 
 
 def _spent(answers: Sequence[Answer]) -> str:

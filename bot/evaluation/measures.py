@@ -102,7 +102,7 @@ MEASURES = (
     QualityMeasure("abstained where it should", _abstained),
     QualityMeasure("answered where it should", _answered),
     QualityMeasure(
-        "seconds", lambda result: result.answer.total_time_ms / 1000, is_better=False, is_share=False, unit=" s"
+        "seconds", lambda result: result.answer.total_time_ms / 1000, is_better=False, is_share=False, unit="\u00a0s"
     ),
     QualityMeasure("tokens", _tokens, is_better=False, is_share=False),
     QualityMeasure("cost", lambda result: result.answer.cost, is_better=False, is_share=False),

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import resources
 
+from markdown_it import MarkdownIt
+
 from bot.evaluation.cases import Result
-from bot.evaluation.measures import MEASURES, SAID, Measured, measured, times, values
+from bot.evaluation.measures import MEASURES, SAID, Measured, Values, measured, times
 from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of, shown
 
 WIDTH, HEIGHT, RIGHT = 360, 44, 70  # of a plot, of a line with its name above, and beside the bars, in SVG's units
 FULL = WIDTH - RIGHT
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink"])
 
 
 def page(run: EvaluationRun, comparison: Comparison | None) -> str:
@@ -20,12 +23,12 @@ def page(run: EvaluationRun, comparison: Comparison | None) -> str:
     style = resources.files("bot.evaluation").joinpath("page.css").read_text("utf-8")
     title = f"{run.passed} of {len(run.results)} cases passed"
     drafted = sum(bool(result.case.drafted) for result in run.results)
-    note = f"<p>{drafted} of the cases were drafted, and are easier than what people ask.</p>" if drafted else ""
+    note = f"<p>Cases that were drafted, and are easier than what people ask: {drafted}.</p>" if drafted else ""
     sections = {
         "Measures": _shares(run.measured) + _table(measures_of(run)),
-        "Kinds of cases": _table(_by_kind(run.results)),
+        "Kinds of cases": _by_kind(run),
         "Time": _durations(run.results) + _table(_stages(run.results)),
-        "Compared": _compared(comparison) if comparison else "",
+        "Compared": _table(differences(comparison)) + f"<p>{comparison.said}</p>" if comparison else "",
         "Cases": "".join(map(_case, sorted(run.results, key=lambda each: each.passed))),
     }
     body = "".join(f"<section><h2>{name}</h2>{inside}</section>" for name, inside in sections.items() if inside)
@@ -42,28 +45,24 @@ def _table(rows: Iterable[Sequence[str]]) -> str:
     return f'<div class="wide"><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
-def _by_kind(results: Sequence[Result]) -> Iterator[Sequence[str]]:
-    found = defaultdict[str, list[Result]](list)
-    for result in results:
-        found[result.case.kind].append(result)
-    shares = [kind for kind in MEASURES if kind.is_share]
-    yield "kind", "cases", *(kind.name for kind in shares)
+def _by_kind(run: EvaluationRun) -> str:
+    """Return a table of what was measured of each kind, where there are several."""
+    found = defaultdict[str, list[Values]](list)
+    for result in run.results:
+        found[result.case.kind].append(run.values[result.case.id])
+    shares = [kind for kind in MEASURES if kind.is_share and kind.name in run.measured]
+    rows = [["kind", "cases", *(kind.name for kind in shares)]]
     for name, those in found.items():
-        of_kind = measured([values(result) for result in those])
+        of_kind = measured(those)
         cells = (shown(kind, of_kind[kind.name].mean) if kind.name in of_kind else "–" for kind in shares)
-        yield name.replace("_", " "), str(len(those)), *cells
+        rows.append([name.replace("_", " "), str(len(those)), *cells])
+    return _table(rows) if len(found) > 1 else ""
 
 
 def _stages(results: Sequence[Result]) -> Iterator[Sequence[str]]:
     yield "stage", "median", "95th percentile"
     for name, (p50, p95) in times(results).items():
         yield name, f"{p50:,.0f} ms", f"{p95:,.0f} ms"
-
-
-def _compared(comparison: Comparison) -> str:
-    margin, worse = f"more than {comparison.margin:.0%}", comparison.worse
-    said = f"Worse by {margin}: {', '.join(worse)}." if worse else f"Nothing is worse by {margin}."
-    return _table(differences(comparison)) + f"<p>{comparison.said} {said}</p>"
 
 
 def _shares(found: Mapping[str, Measured]) -> str:
@@ -77,7 +76,7 @@ def _shares(found: Mapping[str, Measured]) -> str:
                 interval = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="30" y2="30" class="interval"/>'
             bar = _bar(each.mean, "good" if kind.is_better else "bad")
             lines.append((kind.name, bar + interval, shown(kind, each.mean)))
-    return _plot("Shares", lines)
+    return _plot("Shares, with 95% intervals", lines)
 
 
 def _durations(results: Sequence[Result]) -> str:
@@ -86,7 +85,7 @@ def _durations(results: Sequence[Result]) -> str:
     longest = max(p95 for _, p95 in found.values()) or 1.0
     bars = {name: _bar(p95 / longest, "pale") + _bar(p50 / longest, "good") for name, (p50, p95) in found.items()}
     lines = [(name, bar, f"{found[name][0]:,.0f} ms") for name, bar in bars.items()]
-    return _plot("Median and 95th percentile of each stage", lines)
+    return _plot("Median of each stage, and paler its 95th percentile", lines)
 
 
 def _bar(share: float, kind: str) -> str:
@@ -101,7 +100,7 @@ def _plot(title: str, lines: Sequence[tuple[str, str, str]]) -> str:
         right = f'<text x="{FULL + 8}" y="35">{escape(value)}</text>'
         drawn += f'<g transform="translate(0 {HEIGHT * number})">{above}{marks}{right}</g>'
     size = f'viewBox="0 0 {WIDTH} {HEIGHT * len(lines)}"'
-    return f'<svg {size} role="img" aria-label="{escape(title)}">{drawn}</svg>'
+    return f'<figure><figcaption>{title}</figcaption><svg {size} role="img" aria-label="{title}">{drawn}</svg></figure>'
 
 
 def _case(result: Result) -> str:
@@ -110,13 +109,16 @@ def _case(result: Result) -> str:
     wrong = [name.replace("_", " ") for name, held in result.checks.items() if not held]
     cited = [f"[{each.number}] {each.heading}: {each.url}" for each in answer.citations]
     said = [f"{each.support:.0%}{' (told)' if each.support < SAID else ''}: {each.text}" for each in answer.sentences]
+    has_to_say = [each if isinstance(each, str) else " / ".join(each) for each in case.must_contain]
     parts = {
         "Asked before": _list(case.before),
         "Not as expected": _list(wrong),
-        "Answer": f"<pre>{escape(answer.text)}</pre>",
-        "Reference": f"<pre>{escape(case.reference)}</pre>" if case.reference else "",
+        "Has to say": _list(has_to_say),
+        "Must not say": _list(case.must_not_contain),
+        "Has to cite": _list([*case.chapters, *case.pages]),
+        "Answer": _text(answer.text),
+        "Reference": _text(case.reference),
         "Footnotes": _list(cited),
-        "Expected pages": _list(case.pages),
         "Found": _list(result.found or ()),
         "How much of each sentence the passages hold": _list(said),
     }
@@ -128,3 +130,7 @@ def _case(result: Result) -> str:
 
 def _list(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in items)}</ul>" if items else ""
+
+
+def _text(written: str) -> str:
+    return f'<div class="text">{MARKDOWN.render(written)}</div>' if written else ""

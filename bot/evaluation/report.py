@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +81,11 @@ class Comparison:
 
     @property
     def said(self) -> str:
-        """Over which cases it is made, in words."""
+        """Over which cases it is made, and what is worse, in words."""
         over = f"Compared over {counted(self.cases, 'case')}"
-        if not self.only_now + self.only_before:
-            return f"{over}."
-        return f"{over}; left out, as the other run does not ask them: {self.only_now} now, {self.only_before} before."
+        if self.only_now + self.only_before:
+            over += f"; left out, as the other run does not ask them: {self.only_now} now, {self.only_before} before"
+        return f"{over}. Worse by more than {self.margin:.0%}: {', '.join(self.worse) or 'nothing'}."
 
     @property
     def worse(self) -> Sequence[str]:
@@ -106,7 +106,7 @@ class EvaluationRun:
         """Return a run that has just ended."""
         return cls(results, datetime.now(UTC).replace(microsecond=0))
 
-    @property
+    @cached_property
     def values(self) -> Mapping[str, Values]:
         """What was measured of each case, by its id."""
         return {result.case.id: values(result) for result in self.results}
@@ -116,7 +116,7 @@ class EvaluationRun:
         """How many cases passed."""
         return sum(result.passed for result in self.results)
 
-    @property
+    @cached_property
     def measured(self) -> Mapping[str, Measured]:
         """What was measured of all cases."""
         return measured(list(self.values.values()))

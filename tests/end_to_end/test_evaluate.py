@@ -60,6 +60,7 @@ def test_cases_that_cannot_be_read_are_told_in_words(footnote: Footnote, tmp_pat
 def test_the_report_as_a_page_loads_nothing_and_shows_every_case(footnote: Footnote, tmp_path: Path) -> None:
     """What was asked and answered is text there, whatever it looks like."""
     hostile = {**CASE, "id": "<script>", "question": "What do <b>penguins</b> eat?", "must_contain": ["<img src=x>"]}
+    hostile["reference"] = "**Fish** ![x](https://a.example) [x](https://a.example) <img src=x>"
     path, page = tmp_path / "cases.jsonl", tmp_path / "report.html"
     path.write_text(
         f"{json.dumps({**CASE, 'pages': ['birds/penguins#food']})}\n{json.dumps(hostile)}\n", encoding="utf-8"
@@ -74,6 +75,7 @@ def test_the_report_as_a_page_loads_nothing_and_shows_every_case(footnote: Footn
         "✓ food: What do penguins\neat?": False,  # as it is asked
         "✗ <script>: What do <b>penguins</b> eat?": True,
     }
+    assert [each.text() for each in tree.css(".text strong")] == ["Fish"]
     assert tree.css("script, img, link, iframe, [src], [href]") == []
     assert {"recall@5", "acceptable"} <= {each.text() for each in tree.css("svg text")}
 
@@ -103,7 +105,7 @@ def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Pat
 
     against = json.loads(worse.out)["against"]
     assert (worse.code, allowed.code, none.code) == (1, 0, 2)
-    assert "Compared over 1 case.\n" in allowed.out
+    assert "Compared over 1 case. Worse by more than 100000%: nothing.\n" in allowed.out
     assert "acceptable" in against["worse"]
     assert against["differences"]["acceptable"]["change"]["mean"] == -1.0
     assert none.err == f"{path} is not a report of `footnote evaluate --json`. Check the path, or write a new one.\n"
