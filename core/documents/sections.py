@@ -86,6 +86,7 @@ class ParsedPage:
 
 def read_page(text: str, title: str) -> ParsedPage:
     """Parse Markdown into sections; a first heading that says the page's *title* again opens no section."""
+    title = title[:LONGEST_HEADING]  # every section is held against it
     text = _LINE_BREAK.sub("\n", text).replace("\0", "\ufffd")  # as the parser does, so that line numbers agree
     tokens = _parser().parse(text)
     if html := [token.map for token in tokens if token.type == "html_block" and token.map]:
@@ -127,8 +128,9 @@ def _entries(section: Section, title: str) -> list[Section]:
         for node in nodes
     ]
     terms = [found for _, found in parts if found]
-    is_glossary = _GLOSSARY.search(" ".join((title, *section.path))) or all("\n" in found[0] for found in terms)
-    if not is_glossary or len(terms) <= max(1, len(parts) // 2):
+    if len(terms) <= max(1, len(parts) // 2):
+        return [section]
+    if not _GLOSSARY.search(" ".join((title, *section.path))) and not all("\n" in found[0] for found in terms):
         return [section]
     found = [Section(section.path, section.anchor)]
     for node, term in parts:
@@ -140,7 +142,7 @@ def _entries(section: Section, title: str) -> list[Section]:
 
 def says_the_same(heading: str, title: str) -> bool:
     """Whether the words of one contain those of the other: a title often adds or drops a lesson's number."""
-    one, other = (" ".join(_WORDS.findall(text[:LONGEST_HEADING].casefold())) for text in (heading, title))
+    one, other = (" ".join(_WORDS.findall(text.casefold())) for text in (heading, title))
     return bool(one) and bool(other) and (one in other or other in one)
 
 

@@ -292,7 +292,7 @@ MADE_UP: Sequence[Callable[[int], str]] = [
 @pytest.mark.parametrize("made", MADE_UP)
 def test_what_is_made_of_a_page_grows_with_it(made: Callable[[int], str]) -> None:
     """What is measured of a page, and what its passages hold, is so many times the page, whoever made it up."""
-    text, measured = made(40_000), 0
+    text, measured = made(10_000), 0
 
     def measure(text: str) -> int:
         nonlocal measured
@@ -301,8 +301,8 @@ def test_what_is_made_of_a_page_grows_with_it(made: Callable[[int], str]) -> Non
 
     passages = Chunker(254, measure).chunk(page(text, title=text), content_hash="h")
 
-    assert measured < 60 * len(text)
-    assert sum(len(each.source_url) + len(embedding_text(each)) for each in passages) < 60 * len(text)
+    assert measured < 15 * len(text)
+    assert sum(len(each.source_url) + len(embedding_text(each)) for each in passages) < 15 * len(text)
 
 
 def test_of_a_page_with_very_many_passages_only_the_first_are_made() -> None:
