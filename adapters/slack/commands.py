@@ -210,8 +210,7 @@ class SlackCommands:
 
 async def _obeyed(context: InteractionContext, wanted: ParsedCommand, text: str) -> str:
     """Do what was written behind the command; what is no command is told, with those that there are."""
-    told = await wanted.carry_out(context.command)
-    if told is not None:
+    if (told := await wanted.carry_out(context.command)) is not None:
         return told
     command = wanted.command
     is_forget = command is not None and command.name == "forget" and not command.for_moderators

@@ -60,7 +60,8 @@ _DOLLARS = re.compile(
 )
 _OPEN_DOLLARS = re.compile(r"\$(?:\$[^$`]{0,480}+\$?|(?!\d[\d.,]*[\s;:!?)])[^\s$`][^$`\n]{0,199}+\$?)?\Z")
 _SHORT = 2  # characters of a name, such as one of a variable
-_MATHS, _SIGNS, _NAMED = re.compile(r"[\\^_={}]"), re.compile(r"[<>+*/|-]"), re.compile(r"[^\W\d_]|\\")
+_MATHS = re.compile(r"[\\^_={}]|\A\(\w(?:, ?\w)+\)\Z")  # or what names a point
+_SIGNS, _NAMED = re.compile(r"[<>+*/|-]"), re.compile(r"[^\W\d_]|\\")
 _CLOSING = {"(": re.compile(r"(?<!\\)\\\)"), "[": re.compile(r"(?<!\\)\\\]")}
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.")
 _OPEN_WORD = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}(?::/{0,2})?\Z")

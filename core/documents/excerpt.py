@@ -99,26 +99,26 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> list[tuple[int, int]]:
     spans = list[tuple[int, int]]()
     for last in (*_ends(text, start, end, break_after), end):
-        part = text[start:last].lstrip()
-        if part:
+        if part := text[start:last].lstrip():
             spans.append((last - len(part), last - len(part) + len(part.rstrip())))
         start = last
     return spans
 
 
 def _ends(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[int]:
-    """Yield where sentences end; between two backticks of one line nothing ends."""
-    at, marks, has_marks = start, 0, "`" in text
+    """Yield where sentences end; between two backticks of one line, or in a formula, nothing ends."""
+    at, marks, dollars, has_marks = start, 0, 0, "`" in text
     for found in break_after.finditer(text, start, end):
+        if break_after is _END_BESIDE_FORMULAS:  # of which none goes on behind an empty line
+            dollars += text.count("$$", at, found.end())
+            dollars *= "\n\n" not in text[found.start() : found.end() + 1]
         if has_marks:
             line = text.rfind("\n", at, found.start()) + 1
             marks = text.count("`", line or at, found.end()) + (0 if line else marks)
-            at = found.end()
-            if found[0].endswith("\n"):
-                marks = 0
-            elif marks % 2:
-                continue
-        yield found.end()
+            marks *= not found[0].endswith("\n")
+        at = found.end()
+        if not (marks % 2 or dollars % 2):
+            yield at
 
 
 def sentences(text: str) -> list[str]:

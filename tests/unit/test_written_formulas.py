@@ -18,6 +18,7 @@ from tests.answers import make_sources, written
         ("It is\n\\[\nv = \\omega r\n\\]\nhere.", r"It is `v = \omega r` here."),
         ("Its radius $r$.", "Its radius `r`."),
         ("$2^n$ nodes", "`2^n` nodes"),
+        ("At $(x, y, 1)$.", "At `(x, y, 1)`."),
         ("**$a_1$ b**", "**`a_1` b**"),
     ],
 )
