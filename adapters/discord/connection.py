@@ -122,7 +122,7 @@ def _judge(error: Exception) -> Transient | None:
         raise Misconfigured(REFUSAL) from error
     if isinstance(error, PrivilegedIntentsRequired):
         raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
-    failure, reason = meaning(error), reason_of(error)
+    failure, reason = error if isinstance(error, ShutOut) else meaning(error), reason_of(error)
     return Transient(reason, failure.wait if isinstance(failure, RateLimited) else None) if reason else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from adapters.chat.live_message import Pace
 from adapters.discord.connection import connect, log_in
 from adapters.discord.limits import Throttle, admit, judge
 from adapters.discord.platform import DiscordChat
+from adapters.retry import CONNECTING, RetryPolicy
 from core.errors import RateLimited, ShutOut
 from core.events import Event, PlaceRefused
 from core.model import Progress
@@ -40,6 +41,7 @@ class Speaker:
     clock: Clock = field(default_factory=Clock)
     throttle: Throttle = field(default_factory=Throttle)
     events: list[Event] = field(default_factory=list[Event])
+    retries: RetryPolicy = CONNECTING
 
     def __post_init__(self) -> None:
         """Look at the clock."""
@@ -51,7 +53,7 @@ class Speaker:
         server = self.discord.server
         addresses: dict[str, Any] = {"api_url": server.api_url, "gateway_url": server.gateway_url}
         client = connect(AutoShardedClient, message_content=False, throttle=self.throttle, **addresses)
-        await log_in(client, server.token)
+        await log_in(client, server.token, self.retries)
         try:
             shared: dict[str, Any] = {"deliveries": self.discord.notes, "observer": self.events.append}
             yield PlatformSurface(DiscordChat(client), pace=Pace(endurance=0.0), gate=self.throttle.gate, **shared)
@@ -63,6 +65,22 @@ class Speaker:
 async def _speaker() -> AsyncIterator[Speaker]:
     async with on_discord(OnDiscord) as discord:
         yield Speaker(discord)
+
+
+@pytest.mark.promise("bans-are-waited-out")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the library forgets the first session
+async def test_who_logs_in_meanwhile_waits_for_what_is_left_of_the_time(speaker: Speaker) -> None:
+    """And no longer, although nobody is asked again."""
+    waits = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        speaker.clock.advance(LONG / 3 if seconds == LONG else seconds)  # something else may have it tried sooner
+
+    speaker.retries = replace(CONNECTING, sleep=sleep)
+    speaker.discord.server.faults.add("GET /users/@me", BANNED)
+    async with speaker.surface():
+        assert waits == [LONG, 2 * LONG / 3]
 
 
 @pytest.mark.promise("bans-are-waited-out")
