@@ -154,8 +154,6 @@ async def check(client: AutoShardedClient, token: str, look: Callable[[AutoShard
         async with client:
             await client.login(token)
             return await look(client)
-    except Misconfigured:
-        raise
     except Exception as error:
         failure = _judge(error)
         if failure is None:

@@ -54,6 +54,7 @@ OTHER_VERSION = "The bot that runs here is version {}, and this command is versi
 IN_USE = (
     "The data folder {} is in use by {}. Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
 )
+SILENT = "{} It has not answered for some seconds; if that goes on, restart it."
 
 
 class DataFolderInUse(Unavailable):
@@ -143,7 +144,7 @@ def _join(own: Callable[[], object], reach: Callable[[], OwnerClient | None]) ->
             if (owner := reach()) is not None:
                 return owner
             if time.monotonic() > deadline:
-                raise
+                raise DataFolderInUse(SILENT.format(refused), RUN) from refused
             time.sleep(PAUSE)
         else:
             return None

@@ -106,5 +106,6 @@ def test_a_running_bot_holds_its_inbox(here: Here, tmp_path: Path) -> None:
         held = here(footnote, "inbox", "list")
     free = here(footnote, "inbox", "list")
 
-    assert (held.code, "is in use by `footnote run`" in held.err) == (3, True)
+    says = ("is in use by `footnote run`", "It has not answered for some seconds; if that goes on, restart it.")
+    assert (held.code, [each in held.err for each in says]) == (3, [True, True])
     assert (free.code, free.out, free.err) == (0, f"{NONE}\n", "")
