@@ -11,23 +11,8 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from functools import partial
 
-from core.community.question_words import (
-    ACCENTED,
-    ACKNOWLEDGED,
-    ACKNOWLEDGED_APART,
-    COMPLAINT,
-    ENGLISH,
-    NOT_NAMES,
-    REACTION,
-    SCRIPTS,
-    SPACED,
-    THANKS,
-    THANKS_APART,
-    WITHIN,
-    Wording,
-    compiled,
-    unaccented,
-)
+from core.community import question_words as speech
+from core.community.question_words import ACCENTED, ACKNOWLEDGED, SPACED, THANKS, Wording, compiled, unaccented
 
 LONGEST = 2_000  # characters that are looked at; a question that needs more does not end there
 MOST_SENTENCES = 100
@@ -47,25 +32,19 @@ _SENTENCE = re.compile(
 _PLAIN = str.maketrans("’¿¡", "'  ")
 _WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _WORD_OF_ANY_SCRIPT = re.compile(r"[^\W_]")
-_NAMED = re.compile(
-    r"^(?:(?:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+)?@?(?P<name>[^\W\d_][\w'’.-]+)\s*[,:，、]\s*\S",
-    re.IGNORECASE,
-)
-_GREETED = re.compile(
-    r"^(?:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+(?P<name>[^\W\d_][\w'’-]+)", re.IGNORECASE
-)
+_HELLO = r"^(?i:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+"
+_NAMED = re.compile(rf"(?:{_HELLO}|^)@?(?P<name>[^\W\d_][\w'’.-]+)\s*[,:，、]\s*\S")
+_GREETED = re.compile(rf"{_HELLO}(?P<name>[^\W\d_][\w'’-]+)")
 _NAMED_LAST = re.compile(r"^[^,]*,\s*(?P<name>[^\W\d_](?:['’-]*+\w)++)\W*$")
-_SPOKEN_TO = re.compile(  # but for the names of packages, and what is spoken of
-    r"(?<!\w)(?<!\bthe )@[^\W\d_][\w.-]*+(?!/)", re.IGNORECASE
-)
+_SPOKEN_TO = re.compile(r"(?<!\w)(?<!\b[Tt]he )@[^\W\d_][\w.-]*+(?!/)")  # no package, and nobody spoken of
 _ORDINARY = re.compile(  # a word in front that somebody may be called by, and that is none here
-    r"(?:can|will|may)\s+(?:i|it|we|the|an?|this|that|there|they)\b|(?:what|how|why|who|when|where|which)\b",
-    re.IGNORECASE,
+    r"(?i)(?:can|will|may)\s+(?:i|it|we|the|an?|this|that|there|they)\b|(?:what|how|why|who|when|where|which)\b"
 )
 _OPENERS = re.compile(
-    r"^(?:(?:so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thanks|thank you|thx|ah|oh|hm+|um+|wait"
-    r"|(?:quick |one more |another |next )?question|one more thing|btw|by the way|just wondering|bot|footnote|all|there"
-    r"|everyone)[\s,:;.!–—-]+)+"
+    rf"^(?:(?:{'|'.join(sorted(THANKS))}|so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thank you|ah"
+    r"|oh|hm+|um+|wait|(?:quick |another |next )?question|one more(?: thing| question)?|btw|by the way|just wondering"
+    r"|bot|footnote|all|there|everyone)[\s,:;.!–—-]+)*(?:(?:until|till|by|from|bis|ab|jusqu'à|hasta|até|entro|tot|vanaf|do|od)"
+    r" (?=(?:when|wann|quand|cu[aá]ndo|quando|wanneer|kiedy|kdy)\b))?"
 )
 _SHORT = re.compile(  # laughter and the like, which says nothing; no letter of it can be read in two ways
     r"[jx]?[aeo]*+h(?:[aeo]*+(?:[jx][aeo]*+)?h)*+[aeo]*|(?:ja)+|k+|l+o+l+|\d*1"
@@ -89,15 +68,16 @@ def is_acknowledgement(text: str) -> bool:
     said = _said(text)
     if _is_marked(said) or not _WORD_OF_ANY_SCRIPT.search(said):
         return not _is_marked(said)
-    words = [word.replace("’", "'").strip(".") for word in _words(said)]
-    if all(word in ACKNOWLEDGED or _SHORT.fullmatch(word) for word in words):
+    words = _words(said)
+    is_noted = all(word in ACKNOWLEDGED or _SHORT.fullmatch(word) for word in words)
+    if is_noted or speech.ACKNOWLEDGED_APART.fullmatch(re.sub(r"[\W_]+", "", said)):
         return True
-    if ACKNOWLEDGED_APART.fullmatch(re.sub(r"[\W_]+", "", said)):
-        return True
-    thanks = any(word in THANKS for word in words) or THANKS_APART.search(said)
+    thanks = not THANKS.isdisjoint(words) or speech.THANKS_APART.search(said)
     if not thanks or len(words) > MOST_WORDS_OF_THANKS:
         return False
-    return not (COMPLAINT.search(said) or any(_asks(one) for one, _ in _sentences(said)))
+    return not (
+        speech.GOES_ON.search(said.lower()) or any(adds or _asks(one) for one, adds in _sentences(said, adds=True))
+    )
 
 
 def reads_as_question(
@@ -112,7 +92,7 @@ def reads_as_question(
     if is_acknowledgement(text) or _is_for_somebody(said, names):
         return False
     judged = partial(_is_question, follows_answer=follows_answer, is_asker=is_asker)
-    sentences = list(_sentences(said))
+    sentences = list(_sentences(said, adds=follows_answer and is_asker))
     if any(_is_personal(one) for one, is_marked in sentences if is_marked or len(sentences) == 1):
         return False
     return any(judged(one, is_marked=is_marked) for one, is_marked in sentences)
@@ -123,7 +103,8 @@ def may_be_question(text: str, *, names: Collection[str] = ()) -> bool:
     said = _said(text)
     if is_acknowledgement(text) or _is_for_somebody(said, names):
         return False
-    return any(is_marked or _asks(one) for one, is_marked in _sentences(said) if not REACTION.fullmatch(one))
+    sentences = _sentences(said, adds=True)
+    return any(is_marked or _asks(one) for one, is_marked in sentences if not speech.REACTION.fullmatch(one))
 
 
 def _said(text: str) -> str:
@@ -135,21 +116,23 @@ def _said(text: str) -> str:
 
 
 def _is_marked(text: str) -> bool:
-    return any(mark in text for mark in QUESTION_MARKS)
+    return not set(QUESTION_MARKS).isdisjoint(text)
 
 
 def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _sentences(said: str) -> Iterator[tuple[str, bool]]:
-    """Yield each sentence in small letters, without how it is opened, and whether a question mark ends it."""
+def _sentences(said: str, *, adds: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield each sentence in small letters, without how it is opened, and whether a question mark ends it.
+
+    Where it may *add* to what was asked before, that counts like a mark.
+    """
     for found in _SENTENCE.findall(said)[:MOST_SENTENCES]:
-        sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()
+        sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()[:MOST_OF_SENTENCE]
         if _WORD_OF_ANY_SCRIPT.search(sentence):
-            sentence = sentence[:MOST_OF_SENTENCE]
             opened = _OPENERS.sub("", f"{sentence} ").strip() or sentence
-            yield _TO_ALL.sub("", opened), _is_marked(found)
+            yield _TO_ALL.sub("", opened), _is_marked(found) or (adds and _adds(sentence))
 
 
 def _is_for_somebody(said: str, names: Collection[str]) -> bool:
@@ -166,13 +149,12 @@ def _is_for_somebody(said: str, names: Collection[str]) -> bool:
 
 def _may_be_a_name(word: str) -> bool:
     """Return whether a word is written like a name, and none that messages begin with anyway."""
-    is_name = word[0].isupper() and word[1:].islower()
-    return is_name and word.lower() not in NOT_NAMES and word.lower() not in ACKNOWLEDGED
+    return word[0].isupper() and word[1:].islower() and word.lower() not in speech.NOT_NAMES
 
 
 def _wordings(sentence: str) -> tuple[Wording, ...]:
     """Return the languages that a sentence may be in, by its letters or its common words; none if nobody can say."""
-    for letters, wording in SCRIPTS:
+    for letters, wording in speech.SCRIPTS:
         if letters.search(sentence):
             return (wording,)
     words = _words(sentence)
@@ -197,28 +179,38 @@ def _asks(sentence: str, *, is_strict: bool = False) -> bool:
     )
 
 
+def _adds(sentence: str) -> bool:
+    """Return whether a sentence goes on from what was asked, perhaps after thanks, as in "ok, and on Windows"."""
+    found = (compiled(each.adds, ACCENTED).search(unaccented(sentence)) for each in _wordings(sentence))
+    is_added = any(each and ACKNOWLEDGED.issuperset(_words(sentence[: each.start()])) for each in found)
+    return is_added and not _is_chatty(sentence)
+
+
+def _is_chatty(sentence: str) -> bool:
+    return any(_has(each.chatty, sentence) for each in _wordings(sentence))
+
+
 def _has(pattern: str, sentence: str) -> bool:
     """Return whether a pattern is in a sentence, whose author may have left out all accents."""
-    return bool(compiled(pattern, WITHIN if sentence.isascii() else None).search(sentence))
+    return bool(compiled(pattern, speech.WITHIN if sentence.isascii() else None).search(sentence))
 
 
 def _is_personal(sentence: str) -> bool:
     """Return whether a sentence speaks to a person, of what they do, have or plan, or of whoever else is there."""
     return any(
         _has(each.personal, compiled(each.general).sub(" ", compiled(each.requests).sub(" ", sentence, count=1)))
-        for each in _wordings(sentence) or (ENGLISH,)
+        for each in _wordings(sentence) or (speech.ENGLISH,)
     )
 
 
 def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool, is_asker: bool) -> bool:
     """Return whether a sentence that names nobody asks for something that documents can answer."""
-    if REACTION.fullmatch(sentence) or _is_personal(sentence):
+    if speech.REACTION.fullmatch(sentence) or _is_personal(sentence):
         return False
     if follows_answer:
         return (is_marked and is_asker) or (_asks(sentence) and _has_subject(sentence))
-    is_chatty = any(_has(wording.chatty, sentence) for wording in _wordings(sentence))
     is_long = is_marked and _has_subject(sentence, least=_MANY)
-    return not is_chatty and _asks(sentence, is_strict=not is_long) and _has_subject(sentence)
+    return not _is_chatty(sentence) and _asks(sentence, is_strict=not is_long) and _has_subject(sentence)
 
 
 def _has_subject(sentence: str, *, least: int = 1) -> bool:

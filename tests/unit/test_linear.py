@@ -36,7 +36,7 @@ from core.community.addressing import is_acknowledgement, reads_as_question
 from core.community.question_words import (
     ACKNOWLEDGED,
     ACKNOWLEDGED_APART,
-    COMPLAINT,
+    GOES_ON,
     NOT_NAMES,
     REACTION,
     SCRIPTS,
@@ -197,7 +197,7 @@ def _patterns() -> Iterator[str]:
         each = wording.asks, wording.seeks, wording.requests, wording.personal, wording.chatty, wording.general
         yield from each
         yield from wording.common
-    yield from (each.pattern for each in (ACKNOWLEDGED_APART, COMPLAINT, REACTION, THANKS_APART))
+    yield from (each.pattern for each in (ACKNOWLEDGED_APART, GOES_ON, REACTION, THANKS_APART))
     yield from (*ACKNOWLEDGED, *NOT_NAMES)
 
 
