@@ -21,7 +21,7 @@ from adapters.retry import DEFERRED, NOT_NOW, PATIENT, QUICK
 from core.community.routing import UNSPOKEN, Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed, State, StateChanged
-from core.messages import CANNOT_TAKE, WARNING
+from core.messages import NOT_TAKEN, WARNING
 from core.model import (
     Asked,
     Deleted,
@@ -90,8 +90,8 @@ class ChatEvent:
     `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns
     it too if `opening`, the first message there, was a question; where moderators want questions answered unasked, as
     they may want one that `is_new_post`, only if it was answered, and in a forum (`in_forum`) nowhere else. An event
-    that `comes_again` unless it is acknowledged is not worth a word until the last time, and an edit that `has_come`
-    before may have been answered. One that `is_late` was not heard when it happened, so nothing is said to anybody
+    that `comes_again` unless it is acknowledged is worth a word only the first and the last time, and an edit that
+    `has_come` before may have been answered. One that `is_late` was not heard when it happened, so nothing is said
     beside an answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot
     lacks, and `complete` looks up what the platform has left out.
     """
@@ -287,9 +287,9 @@ class Intake:
         try:
             is_new = await self.put(signals, routed)
         except StoreUnavailable:
+            self._background.begin(partial(self._put_late, routed, signals, end))
             if event.comes_again:
                 raise
-            self._background.begin(partial(self._put_late, routed, signals, end))
             return
         waits = self._services.waits if is_new and not event.is_late else None
         for each in signals:
@@ -299,12 +299,14 @@ class Intake:
     async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal], end: float) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
         trying = replace(DEFERRED, budget=10.0, sleep=self._services.sleep)
+        if routed.event.comes_again and routed.event.has_come:
+            return  # this has begun when it came first
         try:
             async with asyncio.timeout_at(end):  # each try may take long
                 await trying.call(partial(self.put, signals, routed))
         except (*NOT_NOW, TimeoutError):
             self._warn(routed.event)
-            self._reply(routed.event, f"{WARNING} {CANNOT_TAKE}")
+            self._reply(routed.event, f"{WARNING} {NOT_TAKEN}")
 
     async def _take_change(self, routed: RoutedEvent) -> None:
         """Put what somebody did to a question; what does not come again is kept until the store is back."""

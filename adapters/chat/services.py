@@ -202,13 +202,14 @@ class ChatServices:
             self.store_mark.known = (await self.inbox.kept_for()).mark
 
     async def is_new(self, key: str, value: str, *, person: str = "") -> bool:
-        """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never.
+        """Give a key a value, and return whether it had another; True if nobody knows soon: better twice than never.
 
         A *person* whom it is about is named by a pseudonym.
         """
         try:
-            return await self.dedup.changed(key, value, person=person)
-        except StoreUnavailable:
+            async with asyncio.timeout(1.0):
+                return await self.dedup.changed(key, value, person=person)
+        except (StoreUnavailable, TimeoutError):
             return True
 
 

@@ -140,23 +140,16 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
         decision = Decision(Action.LEAVE, silence)
     else:
         opens_thread = inbound.setting is Setting.CHANNEL and standing.opens_threads
-        reason = _reason_to_answer(inbound, standing) if is_ours else Reason.UNASKED
-        is_shared, is_doubtful = (
-            is_ours and _is_shared(inbound, standing),
-            reason is Reason.OVERHEARD and standing.judges,
-        )
+        is_shared = is_ours and _is_shared(inbound, standing)
+        is_overheard = is_shared and inbound.is_reply_to != standing.me
+        said = Reason.OVERHEARD if is_overheard else Reason.FOLLOW_UP
         action = Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE
-        decision = Decision(action, reason, is_shared=is_shared, is_doubtful=is_doubtful)
+        is_doubtful = is_overheard and standing.judges
+        decision = Decision(action, said if is_ours else Reason.UNASKED, is_shared=is_shared, is_doubtful=is_doubtful)
     if inbound.kind is InboundKind.EDITED and decision.action is not Action.LEAVE:
         return Decision(Action.REVISE, decision.reason, decision.reads_thread, is_doubtful=decision.is_doubtful)
     was_asked = inbound.kind is InboundKind.EDITED and standing.is_asked
     return Decision(Action.REVISE, Reason.ASKED) if was_asked else decision
-
-
-def _reason_to_answer(inbound: Inbound, standing: Standing) -> Reason:
-    """Return why a message in a thread of the bot's is answered, which speaks to it where nobody else is."""
-    is_said = not _is_shared(inbound, standing) or inbound.is_reply_to == standing.me
-    return Reason.FOLLOW_UP if is_said else Reason.OVERHEARD
 
 
 def _is_shared(inbound: Inbound, standing: Standing) -> bool:

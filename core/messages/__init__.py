@@ -31,6 +31,7 @@ from core.messages.answers import (
     NO_MEMBER,
     NOT_ALLOWED,
     NOT_INSTALLED,
+    NOT_TAKEN,
     NOTHING_DONE,
     ONLY_YOU,
     PAUSED,

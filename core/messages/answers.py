@@ -71,6 +71,7 @@ NO_MEMBER = (
 UNKNOWN_READERS = "I couldn't check who reads along here, and I only answer members. Please try again in a moment."
 UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
+NOT_TAKEN = "I can't take questions right now. If no answer comes within a few minutes, please ask again."
 NOT_INSTALLED = "I'm no longer installed in this workspace."
 CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minutes."
 

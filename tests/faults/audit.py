@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from core.messages import AWAY, BUSY, CANNOT_TAKE, FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE
+from core.messages import AWAY, BUSY, CANNOT_TAKE, FAILED, LEXICAL_ONLY, NOT_TAKEN, STOPPED, UNAVAILABLE
 from tests.faults.model import said, word, words
 
-EXCUSES = (AWAY, CANNOT_TAKE, FAILED, UNAVAILABLE)
+EXCUSES = (AWAY, CANNOT_TAKE, FAILED, NOT_TAKEN, UNAVAILABLE)
 MOST_GIVEN = 3  # times that the model may be given a question
 
 

@@ -13,7 +13,7 @@ from discord import AutoShardedClient
 from adapters.discord.gateway import RECALLED
 from core.community.routing import Company
 from core.errors import StoreUnavailable
-from core.messages import CANNOT_TAKE
+from core.messages import NOT_TAKEN
 from core.model import (
     NO_QUESTION,
     QUESTION_LIMIT,
@@ -171,7 +171,7 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
 
         await server.until(lambda: answers(server) and message.reactions, what="a reply and a mark")
 
-    assert [one.content for one in answers(server)] == [f"⚠️ {CANNOT_TAKE}"]
+    assert [one.content for one in answers(server)] == [f"⚠️ {NOT_TAKEN}"]
     assert message.reactions == {"⚠️": [server.bot.id]}
 
 
