@@ -24,9 +24,10 @@ async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[st
     log = list(messages.log_lines(status.entries, drawing, older=page + 1 if status.has_older else None))
     if page > 1:
         return log or [messages.NO_ENTRIES]
+    spending = await services.admission.spending(actor.home)
     return [
-        *messages.policy_lines(status.policy, drawing),
-        *messages.spending_lines(await services.admission.spending(actor.home)),
+        *messages.policy_lines(status.policy, drawing, used_up=messages.used_up(spending)),
+        *messages.spending_lines(spending),
         *messages.count_lines(await services.votes.count(actor.home), await services.inbox.waiting(), context.lacking),
         *log,
     ]

@@ -40,21 +40,8 @@ _SPOKEN_TO = re.compile(r"(?<!\w)(?<!\b[Tt]he )@[^\W\d_][\w.-]*+(?!/)")  # no pa
 _ORDINARY = re.compile(  # a word in front that somebody may be called by, and that is none here
     r"(?i)(?:can|will|may)\s+(?:i|it|we|the|an?|this|that|there|they)\b|(?:what|how|why|who|when|where|which)\b"
 )
-_OPENERS = re.compile(
-    rf"^(?:(?:{'|'.join(sorted(THANKS))}|so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thank you|ah"
-    r"|oh|hm+|um+|wait|(?:quick |another |next )?question|one more(?: thing| question)?|btw|by the way|just wondering"
-    r"|bot|footnote|all|there|everyone)[\s,:;.!–—-]+)*(?:(?:until|till|by|from|bis|ab|jusqu'à|hasta|até|entro|tot|vanaf|do|od)"
-    r" (?=(?:when|wann|quand|cu[aá]ndo|quando|wanneer|kiedy|kdy)\b))?"
-)
 _SHORT = re.compile(  # laughter and the like, which says nothing; no letter of it can be read in two ways
     r"[jx]?[aeo]*+h(?:[aeo]*+(?:[jx][aeo]*+)?h)*+[aeo]*|(?:ja)+|k+|l+o+l+|\d*1"
-)
-_TO_ALL = re.compile(  # what documents can tell as well as anybody
-    r"^(?:do(?:es)? (?:anyone|anybody|someone|somebody|any of you|you|you guys) (?:here |else |happen to )?know"
-    r"|(?:can|could|would) (?:anyone|anybody|someone|somebody|any of you) (?:please |here )?"
-    r"(?:tell me|explain(?: to me)?|show me|help me understand|point me to|clarify)|any ideas?|weiß jemand"
-    r"|kann jemand sagen|sabe alguien|alguien sabe|alguém sabe|qualcuno sa|weet iemand|кто-нибудь знает"
-    r"|quelqu'un sait) "
 )
 _SHORTEST_APART = 4  # letters of a question where words are not apart
 _SHORTEST, _SHORTEST_NAME, _MANY = 2, 3, 3  # words of a question, letters of a name, words that say what is asked
@@ -131,8 +118,8 @@ def _sentences(said: str, *, adds: bool = False) -> Iterator[tuple[str, bool]]:
     for found in _SENTENCE.findall(said)[:MOST_SENTENCES]:
         sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()[:MOST_OF_SENTENCE]
         if _WORD_OF_ANY_SCRIPT.search(sentence):
-            opened = _OPENERS.sub("", f"{sentence} ").strip() or sentence
-            yield _TO_ALL.sub("", opened), _is_marked(found) or (adds and _adds(sentence))
+            opened = speech.OPENERS.sub("", f"{sentence} ").strip() or sentence
+            yield speech.TO_ALL.sub("", opened), _is_marked(found) or (adds and _adds(sentence))
 
 
 def _is_for_somebody(said: str, names: Collection[str]) -> bool:

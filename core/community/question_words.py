@@ -335,3 +335,9 @@ NOT_NAMES = ACKNOWLEDGED | _words(
     "ok okay hey hi hello hallo so well also sorry thanks danke merci gracias and but yes no yeah anyway btw fyi question quick frage pregunta domanda pergunta vraag pytanie please also now then first second finally again und aber also oui non sí sì bonjour salut ciao hola olá oi hoi cześć hej bot footnote edit update ps note actually basically hmm oh ah wow great nice cool perfect right alright guys all everyone windows linux macos python docker help"
 )
 """Words with which messages begin, in front of a comma or colon, that are nobody's name."""
+OPENERS = re.compile(
+    rf"^(?:(?:{'|'.join(sorted(THANKS))}|so|ok|okay|and|but|also|well|hi|hey|hello|then|now|please|sorry|thank you|ah|oh|hm+|um+|wait|(?:quick |another |next )?question|one more(?: thing| question)?|btw|by the way|just wondering|bot|footnote|all|there|everyone)[\s,:;.!–—-]+)*(?:(?:until|till|by|from|bis|ab|jusqu'à|hasta|até|entro|tot|vanaf|do|od) (?=(?:when|wann|quand|cu[aá]ndo|quando|wanneer|kiedy|kdy)\b))?"
+)
+TO_ALL = re.compile(  # what documents can tell as well as anybody
+    r"^(?:do(?:es)? (?:anyone|anybody|someone|somebody|any of you|you|you guys) (?:here |else |happen to )?know|(?:can|could|would) (?:anyone|anybody|someone|somebody|any of you) (?:please |here )?(?:tell me|explain(?: to me)?|show me|help me understand|point me to|clarify)|any ideas?|weiß jemand|kann jemand sagen|sabe alguien|alguien sabe|alguém sabe|qualcuno sa|weet iemand|кто-нибудь знает|quelqu'un sait) "
+)

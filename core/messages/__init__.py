@@ -71,6 +71,7 @@ from core.messages.budgets import (
     left_lines,
     limit_reached,
     spending_lines,
+    used_up,
 )
 from core.messages.commands import (
     AWAY,

@@ -82,16 +82,20 @@ def spending_lines(spending: Spending) -> Iterator[str]:
 
 def left_lines(spending: Spending) -> Iterator[str]:
     """Return what somebody has left of their own budgets, and which one of the community's is used up."""
-    for use in spending.uses:
-        budget, again = use.budget, f"It starts over {moment(use.until)}."
-        if budget.holder is Holder.PERSON:
-            left = _amount(budget.measure, use.left, of=budget.most)
-            yield f"What you have left {NOW[budget.period]}: {left}. {again}"
-        elif not use.left:
-            limit = _amount(budget.measure, budget.most)
-            yield f"This community has used up its limit of {limit} for {NOW[budget.period]}. {again}"
-    if not any(use.budget.holder is Holder.PERSON for use in spending.uses):
-        yield "You have no limit of your own for a day or a month."
+    own = [use for use in spending.uses if use.budget.holder is Holder.PERSON]
+    for use in own:
+        left = _amount(use.budget.measure, use.left, of=use.budget.most)
+        yield f"What you have left {NOW[use.budget.period]}: {left}. It starts over {moment(use.until)}."
+    yield from filter(None, [used_up(spending), "" if own else "You have no limit of your own for a day or a month."])
+
+
+def used_up(spending: Spending) -> str:
+    """Return which budget of a community's is used up for longest; empty if none is."""
+    full = [use for use in spending.uses if use.budget.holder is Holder.COMMUNITY and not use.left]
+    for use in sorted(full, key=lambda use: use.until)[-1:]:
+        limit = f"{_amount(use.budget.measure, use.budget.most)} for {NOW[use.budget.period]}"
+        return f"This community has used up its limit of {limit}. It starts over {moment(use.until)}."
+    return ""
 
 
 def budget_line(budget: Budget) -> str:

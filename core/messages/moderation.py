@@ -87,8 +87,8 @@ def moderating(group: str, *, on: bool, is_new: bool) -> str:
     return f"{group} may no longer moderate." if is_new else f"{group} wasn't among the moderators."
 
 
-def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Return what is set, and what to do where that cannot be read."""
+def policy_lines(policy: Policy, drawing: Drawing, *, used_up: str = "") -> Iterator[str]:
+    """Return what is set, or which budget is *used up*, and what to do where that cannot be read."""
     if policy.fault:
         yield f"{FAULTS[policy.fault]} Until that is fixed, I don't answer anything."
         if policy.fault is PolicyFault.NEWER:
@@ -96,7 +96,7 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
         yield f"{drawing.resume} starts again with the default settings. This would be lost:"
         yield from lost_lines(policy, drawing)
         return
-    yield _pause_line(policy, drawing) or "I'm answering questions."
+    yield _pause_line(policy, drawing) or used_up or "I'm answering questions."
     yield from channel_lines(policy, drawing)
     if policy.moderators:
         yield moderators_line([drawing.group(each) for each in sorted(policy.moderators)])

@@ -46,7 +46,7 @@ async def test_moderators_are_told_once_that_a_budget_is_nearly_used_up_and_once
 
 @pytest.mark.promise("own-data-is-shown")
 async def test_people_see_what_they_have_left_and_what_is_kept_of_them_alone(town: Town) -> None:
-    """Of nobody else, and also where a budget of the community is used up."""
+    """Of nobody else, and also where a budget of the community is used up, which the status begins with."""
     start = Period.DAY.around(datetime.now(UTC))[1]
     async with town.bot(FOOTNOTE_BUDGETS="person 5 questions day, community 2 questions day"):
         for name in ("Ada", "Bob"):
@@ -56,6 +56,7 @@ async def test_people_see_what_they_have_left_and_what_is_kept_of_them_alone(tow
         before = len(town.community.public())
         told = (await town.community.command("me")).split("\n")
         after = len(town.community.public())
+        status = (await town.community.command("status", moderates=True)).split("\n")
 
     again = f"It starts over {moment(start)}."
     assert [line.replace("*", "") for line in told[:3]] == [
@@ -63,7 +64,7 @@ async def test_people_see_what_they_have_left_and_what_is_kept_of_them_alone(tow
         f"This community has used up its limit of 2 questions for today. {again}",
         "What I store about you here: 1 question with the answers, and 0 votes.",
     ]
-    assert (len(told), after - before) == (4, 0)
+    assert (len(told), after - before, status[0]) == (4, 0, told[1])
 
 
 @pytest.mark.promise("spending-is-known")
