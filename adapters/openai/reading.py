@@ -98,14 +98,14 @@ class Frame:
 
     def joined(self, events: bytes) -> tuple[Sequence[object], bytes]:
         """Return one event with the texts of all, if each has this frame and nothing else, and those behind them."""
-        if not self.before:
-            return (), events
-        *framed, rest = (_PADDING.sub(b"", events) + b"\n\n").split(self.behind + b"\n\n")
-        if not framed or not all(event.startswith(self.before) and event[-1:] != b"\\" for event in framed):
-            return (), events
-        texts = [event[len(self.before) :] for event in framed]  # none of which ends too late
-        with suppress(ValueError):  # or too early, or with half of an emoji
-            return ({"choices": [{"delta": {"content": from_json(b'"%b"' % b"".join(texts))}}]},), rest.rstrip(b"\n")
+        end = self.behind + b"\n\n"
+        whole = _PADDING.sub(b"", events) + b"\n\n" if self.before else b""
+        *framed, rest = whole.split(end)
+        text = b"".join([event.removeprefix(self.before) for event in framed])
+        around = len(framed) * (len(self.before) + len(end)) + len(rest)
+        if framed and len(text) + around == len(whole) and b"\\" + end not in whole:  # none of which ends too late
+            with suppress(ValueError):  # or too early, or with half of an emoji
+                return ({"choices": [{"delta": {"content": from_json(b'"%b"' % text)}}]},), rest.rstrip(b"\n")
         return (), events
 
 
