@@ -22,6 +22,7 @@ class Asking:
     begun: float = 0.0
     slips: int = 0
     was_shown: bool = False
+    was_loading: bool = False
     left_out: tuple[str, ...] = ()
     body: dict[str, Any] = field(default_factory=dict[str, Any])
     reading: Reading | None = None

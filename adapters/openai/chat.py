@@ -23,6 +23,7 @@ from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 LIMITS = OpenAILimits()
 PROBING = 30.0  # seconds that a question waits for others that go first, once a pause is over
 USUAL_TOKENS = 8_192  # that a model writes at once where nobody has said how many it may
+LOADING = 2.0  # seconds after which a model that is still loading is asked again
 GIVEN_UP = 0.5  # of its patience: a model that has said nothing by the time that somebody leaves has failed
 SAYS_NOTHING = frozenset({401, 402, 403, 429})  # about the form of a request
 AGAIN = Restarted()
@@ -51,7 +52,7 @@ class OpenAIChat:
         self._api_key = api_key
         self._observer = observer
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
-        self._patience = limits.patience
+        self._patience, self._loading = limits.patience, min(limits.first, limits.patience)
         self._breaker = CircuitBreaker("chat model", observer, GIVEN_UP * limits.patience, clock=retries.clock)
         self._gate = Gate(clock=retries.clock)
 
@@ -99,7 +100,10 @@ class OpenAIChat:
         self._tell(asking, trouble)
         if not shown and self.learns(asking, trouble):
             return 0.0
-        is_late = not asking.was_shown and self._retries.clock() - asking.begun >= self._patience
+        waited = self._retries.clock() - asking.begun
+        if asking.was_loading and waited < self._loading:
+            return LOADING
+        is_late = not asking.was_shown and waited >= self._patience
         wait = None if is_late else retrying.wait_after(trouble)
         if wait is None:
             raise await self.unavailable(asking, trouble) from self.cause(trouble)
@@ -167,9 +171,9 @@ class OpenAIChat:
         return failure.passing if failure.again else None
 
     def _outage(self, error: Exception) -> Transient | None:
-        """Return what shows that the service does not work, which the model's own mistakes do not."""
+        """Return what shows that the service does not work, which the model's own mistakes and its loading do not."""
         failure = diagnose(error, self.model)
-        return None if failure.is_slip else failure.passing
+        return None if failure.is_slip or failure.is_loading else failure.passing
 
     async def _admitted(self) -> None:
         """Wait for the end of a short pause that the service has asked for. Raises `Paused` for a longer one."""
@@ -190,7 +194,8 @@ class OpenAIChat:
         """Tell the operator what a service said, and begin the pause that it asks for, for all questions at once."""
         refusal, failure = refusal_of(trouble), diagnose(trouble, self.model)
         asking.slips += failure.is_slip
-        if refusal is None:
+        is_known, asking.was_loading = asking.was_loading and failure.is_loading, failure.is_loading
+        if refusal is None or is_known:
             return
         self._observer(ServiceSaid("chat model", refusal.told))
         if refusal.wait and refusal.status in BUSY_STATUSES and failure.passing:

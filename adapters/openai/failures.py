@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.openai.refusals import (
+    LOADING,
     NO_MODEL,
     NO_MONEY,
     SLIP,
@@ -86,7 +87,7 @@ class Failure:
 
     It is `passing` where a later call may work, and `lasting` when only an operator can end it, or probably so. It is
     not met `again` at once by whoever was given all the time that there is. A `slip` is the model's own. One that
-    `is_final` would be met by another model too, such as a prompt that `is_long`.
+    `is_final` would be met by another model too, such as a prompt that `is_long`. What `is_loading` is waited for.
     """
 
     sentence: str
@@ -97,6 +98,7 @@ class Failure:
     is_final: bool = False
     is_long: bool = False
     is_busy: bool = False
+    is_loading: bool = False
 
     @property
     def wait(self) -> float | None:
@@ -110,17 +112,7 @@ def failures() -> tuple[type[Exception], ...]:
     from httpx2 import HTTPError, StreamError
 
     # ValueError: the client lets out bad JSON and bad UTF-8 of an event as they are.
-    return (
-        HTTPError,
-        StreamError,
-        ClientError,
-        BrokenAnswer,
-        Skipped,
-        Paused,
-        ValueError,
-        RecursionError,
-        OSError,
-    )
+    return HTTPError, StreamError, ClientError, BrokenAnswer, Skipped, Paused, ValueError, RecursionError, OSError
 
 
 def diagnose(error: Exception, model: str) -> Failure:
@@ -177,6 +169,8 @@ def _of_status(refusal: ServiceRefusal) -> Failure | None:
     status = refusal.status
     if status is None:
         return None
+    if status == UNAVAILABLE and LOADING.search(refusal.words):
+        return Failure(SLOW, Transient("loading the model"), is_busy=True, is_loading=True)
     if status in PASSING or status >= 500:  # noqa: PLR2004 - all of the server's own failures
         sentence = busy(refusal.wait) if status == TOO_MANY else FAILED
         return Failure(sentence, Transient(f"status {status}", refusal.wait), is_busy=status in BUSY_STATUSES)

@@ -49,6 +49,7 @@ NO_MODEL = re.compile(
     r"|\bmodel\b[^.]{0,80} (?:does not exist|not found|no longer available|has been (?:deprecated|retired|removed))",
     re.IGNORECASE,
 )
+LOADING = re.compile(r"(?<!\berror )\bloading (?:the )?model|\bmodel\b.{0,100} is (?:\w+ )?loading", re.IGNORECASE)
 SLIP = re.compile(r"tool_use_failed|model called a tool", re.IGNORECASE)
 ECHO = 36  # characters in a row that a service takes from a request; a shorter run can be its own words
 QUOTED = frozenset({"input", "failed_generation", "url"})  # beside what is wrong; what people or the model wrote

@@ -25,13 +25,8 @@ _SPECIAL = (
 _AROUND = ("<answer>", "</answer>", "<response>", "</response>")
 """Marks around all of an answer."""
 _PAIRS = (
-    "[think]",
-    "[/think]",
-    "◁think▷",
-    "◁/think▷",
-    "<|begin_of_thought|>",
-    "<|end_of_thought|>",
-    "<|channel>thought",
+    *("[think]", "[/think]", "◁think▷", "◁/think▷"),
+    *("<|begin_of_thought|>", "<|end_of_thought|>", "<|channel>thought"),
 )
 _MARKS = (
     *(f"<{tag}>" for tag in _TAGS),

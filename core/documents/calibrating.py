@@ -22,12 +22,8 @@ FALL, RISE = 0.6, 0.25  # of the slope that fits, below the boundary and above i
 TOO_FEW = "The documents have {} different headings, and {} are needed to measure with. Read more documents first."
 ALIKE = "{} does not tell the headings of the documents from questions about other things, so nothing was measured."
 FOREIGN = (
-    *(
-        "How do I boil an egg?",
-        "What is the capital of Peru?",
-        "Who won the world cup in 2018?",
-        "Why is the sky blue?",
-    ),
+    *("How do I boil an egg?", "What is the capital of Peru?"),
+    *("Who won the world cup in 2018?", "Why is the sky blue?"),
     *("How do I get wine out of a carpet?", "Is it going to rain tomorrow?", "Which vitamins are in an orange?"),
     *("How long does a flight to Sydney take?", "What is the best way to learn the guitar?", "Who wrote Hamlet?"),
     *("When does the library open on Saturday?", "What grade did I get in the exam?", "How do I renew my passport?"),

@@ -348,6 +348,9 @@ WITHOUT_SYSTEM = (
 )
 """How templates refuse a first message of the system."""
 
+LOADING = _error(503, "Loading model", type="unavailable_error", code=503)
+"""What llama.cpp says until its model is there."""
+
 TOO_MANY: Mapping[str, tuple[Reply, float]] = {
     "Gemini": (
         Reply(

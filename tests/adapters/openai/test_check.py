@@ -16,7 +16,7 @@ from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
 from tests.adapters.openai.test_without_tools import SLIP
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Stall, chunk
-from tests.servers.openai_shapes import WITHOUT_TOOLS, Rule, bedrock, deepseek, kimi, mistral, without_choice
+from tests.servers.openai_shapes import LOADING, WITHOUT_TOOLS, Rule, bedrock, deepseek, kimi, mistral, without_choice
 from tests.servers.service import Hang, Reply
 
 SECRET = "hunter2-planted-0123456789"
@@ -217,7 +217,7 @@ async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer,
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply(503, {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}}),
+        LOADING,
         Reply(429, {"error": {"message": "Slow down.", "code": "rate_limit_exceeded"}}),
     ],
 )

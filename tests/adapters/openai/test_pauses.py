@@ -13,7 +13,7 @@ from core.errors import ModelUnavailable
 from tests.adapters.openai.asking import PATIENT, QUICK, ask, model_of, turn_of
 from tests.fakes.clock import Clock
 from tests.servers.openai import ERROR_EVENT, KEY, MODEL, ChatServer
-from tests.servers.openai_shapes import GONE, TOO_MANY, UNPAID
+from tests.servers.openai_shapes import GONE, LOADING, TOO_MANY, UNPAID
 from tests.servers.service import Reply
 
 
@@ -85,6 +85,17 @@ async def test_a_pause_that_goes_on_is_met_by_one(paced: OpenAIChat, server: Cha
         with pytest.raises(ModelUnavailable):
             await ask(paced)
     assert len(server.received) == 2
+
+
+async def test_a_model_that_loads_is_waited_for(paced: OpenAIChat, server: ChatServer, clock: Clock) -> None:
+    """As long as the first piece of an answer may take, and nobody is kept from asking meanwhile."""
+    server.faults += [LOADING] * 9
+    assert (await turn_of(paced, tools=())).text == "OK."
+
+    server.broken, began = LOADING, clock()
+    with pytest.raises(ModelUnavailable, match="set OPENAI_FIRST_SECONDS"):
+        await ask(paced)
+    assert clock() - began == pytest.approx(PATIENT.first, abs=1.0)
 
 
 @pytest.mark.parametrize(("status", "believed"), [(503, 60), (429, 900)])
