@@ -22,7 +22,7 @@ from adapters.documents.reading import DEFAULT_LIMITS, TOO_SLOW, ReadingLimits, 
 from core.errors import Misconfigured
 from core.model import Document, Unreadable
 
-SHORT = ReadingLimits(seconds=1.0)
+SHORT = ReadingLimits(seconds=0.5)
 READ = """
 import asyncio, pathlib, sys
 from adapters.documents.folder import Folder

@@ -267,8 +267,8 @@ def test_a_long_answer_only_grows_too() -> None:
     items = "".join(f"- Item {number} with some words and a number [{number % 4 + 1}].\n" for number in range(150))
     for text in (line, f"{prose}\n\n{code}", f"```py\n{code}```\n\n{prose}", prose * 2, items, "x" * 9_000):
         shown, document, renderer = "", written(""), SlackRenderer()
-        for at in range(0, len(text), 97):
-            document.feed(text[at : at + 97])
+        for at in range(0, len(text), 193):
+            document.feed(text[at : at + 193])
             now = first(renderer.sketch(document))
             assert now.startswith(shown)
             shown = now
