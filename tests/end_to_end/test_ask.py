@@ -108,8 +108,8 @@ def test_a_selection_is_the_only_source(footnote: Footnote) -> None:
 
 @pytest.mark.promise("follow-ups")
 def test_a_follow_up_in_a_thread_knows_what_it_is_about(footnote: Footnote) -> None:
-    """A later process continues the conversation of the same name; another thread does not."""
-    footnote.apart("ask", "What is a lighthouse?", "--thread", "one")
+    """A later command continues the conversation of the same name; another thread does not."""
+    footnote("ask", "What is a lighthouse?", "--thread", "one")
 
     follow_up = footnote("ask", "From how far away is its lamp visible?", "--thread", "one")
 
@@ -156,7 +156,7 @@ def test_wrong_input_gets_a_sentence_that_says_what_to_do(
 @pytest.mark.promise("json")
 def test_wrong_input_is_told_to_programs_with_the_same_keys(footnote: Footnote) -> None:
     """With `--json`, an error is one object on standard output too."""
-    ended = footnote.apart("ask", " ", "--json")
+    ended = footnote("ask", " ", "--json")
 
     answer = json.loads(ended.out)
     assert (ended.code, ended.err, list(answer)) == (2, "", KEYS)

@@ -31,7 +31,7 @@ def test_a_shell_completes_commands(footnote: Footnote, typed: str, offered: set
 
 def test_a_question_needs_no_quotes(footnote: Footnote) -> None:
     """Its words may stand there as they are; options go before or after them."""
-    bare = footnote.apart("ask", "What", "do", "penguins", "eat", "--source", "zoo")
+    bare = footnote("ask", "What", "do", "penguins", "eat", "--source", "zoo")
     quoted = footnote("ask", "What do penguins eat", "--source", "zoo")
 
     assert (bare.code, bare.out) == (0, quoted.out)
