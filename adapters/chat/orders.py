@@ -7,6 +7,7 @@ from functools import partial
 
 from adapters.chat.registry import MOST_PAGES, Command, CommandContext, Kind, Option, Values
 from core import messages
+from core.community.moderation import Switch
 from core.errors import InvalidInput
 from core.model import Budget, Holder, Measure, Period
 
@@ -48,25 +49,28 @@ async def _resume(context: CommandContext, values: Values) -> str:
 
 async def silenced(context: CommandContext, channel: str, *, on: bool) -> str:
     """Switch the bot off in a channel, or on again, and return what to say of it."""
-    if not channel:
-        raise InvalidInput(messages.ONLY_IN_CHANNELS, field="channel")
-    is_new = await context.services.moderation.silence(await context.actor(), channel, on=on)
+    is_new = await _switched(context, Switch.SILENCE, channel, on=on)
     return messages.silenced(context.drawing.channel(channel), on=on, is_new=is_new)
 
 
-async def _auto_answer(context: CommandContext, values: Values) -> str:
-    on, services, channel = bool(values["on"]), context.services, values["channel"]
+async def _switched(context: CommandContext, what: Switch, channel: str, *, on: bool) -> bool:
+    """Switch something on or off in a channel, and return whether that is new."""
     if not channel:
         raise InvalidInput(messages.ONLY_IN_CHANNELS, field="channel")
-    is_new = await services.moderation.auto_answer(await context.actor(), channel, on=on)
-    return messages.auto_answering(on=on, is_new=is_new, is_heard=services.reads_all)
+    return await context.services.moderation.switch(await context.actor(), what, channel, on=on)
+
+
+async def _auto_answer(context: CommandContext, values: Values) -> str:
+    on = bool(values["on"])
+    is_new = await _switched(context, Switch.AUTO_ANSWER, values["channel"], on=on)
+    return messages.auto_answering(on=on, is_new=is_new, is_heard=context.services.reads_all)
 
 
 async def _moderators(context: CommandContext, values: Values) -> str:
     group, on = values["role"], bool(values["on"])
     if on and group == context.homes[0].workspace:  # Discord's role of everybody has the id of the server
         raise InvalidInput(messages.NOT_EVERYBODY, field="role")
-    is_new = await context.services.moderation.let_moderate(await context.actor(), group, on=on)
+    is_new = await context.services.moderation.switch(await context.actor(), Switch.MODERATORS, group, on=on)
     return messages.moderating(context.drawing.group(group), on=on, is_new=is_new)
 
 
@@ -87,9 +91,7 @@ async def _guests(context: CommandContext, values: Values) -> str:
 
 async def opened_to_guests(context: CommandContext, channel: str, *, on: bool) -> str:
     """Answer from what is for members where guests read along, or no longer, and return what to say of it."""
-    if not channel:
-        raise InvalidInput(messages.ONLY_IN_CHANNELS, field="channel")
-    is_new = await context.services.moderation.open_to_guests(await context.actor(), channel, on=on)
+    is_new = await _switched(context, Switch.GUESTS, channel, on=on)
     return messages.opened_to_guests(context.drawing.channel(channel), on=on, is_new=is_new)
 
 

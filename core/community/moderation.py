@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 from functools import partial
 from uuid import uuid4
 
@@ -141,6 +142,15 @@ class Forgetting:
         return gone
 
 
+class Switch(Enum):
+    """What moderators switch on and off for a channel, or a group of people, with the order for either."""
+
+    SILENCE = OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL
+    AUTO_ANSWER = OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF  # new posts, without a mention
+    GUESTS = OrderKind.OPEN_CHANNEL, OrderKind.CLOSE_CHANNEL  # answers from what is for members, though they read along
+    MODERATORS = OrderKind.ADD_MODERATORS, OrderKind.REMOVE_MODERATORS
+
+
 PAGE = 10  # entries of the log that are shown at once
 
 
@@ -182,37 +192,15 @@ class Moderation:
         """Answer again, also where the policy could not be read; return what was set before."""
         return await self._apply(actor, OrderKind.RESUME)
 
-    async def silence(self, actor: Actor, channel: str, *, on: bool) -> bool:
-        """Answer nothing in a channel from now on, or answer there again; return whether that is new.
+    async def switch(self, actor: Actor, what: Switch, about: str, *, on: bool) -> bool:
+        """Switch something on or off for a channel, or a group of people; return whether that is new.
 
-        Raises `PolicyUnreadable`.
+        Only an admin may say who moderates: `NotAllowed`. Raises `PolicyUnreadable`.
         """
-        kind = OrderKind.PAUSE_CHANNEL if on else OrderKind.RESUME_CHANNEL
-        return (await self._apply(actor, kind, channel)).is_new
-
-    async def auto_answer(self, actor: Actor, channel: str, *, on: bool) -> bool:
-        """Answer new posts of a channel without a mention from now on, or no longer; return whether that is new.
-
-        Raises `PolicyUnreadable`.
-        """
-        kind = OrderKind.AUTO_ANSWER_ON if on else OrderKind.AUTO_ANSWER_OFF
-        return (await self._apply(actor, kind, channel)).is_new
-
-    async def open_to_guests(self, actor: Actor, channel: str, *, on: bool) -> bool:
-        """Answer from what is for members also where guests can read it, or no longer; return whether that is new.
-
-        Raises `PolicyUnreadable`.
-        """
-        return (await self._apply(actor, OrderKind.OPEN_CHANNEL if on else OrderKind.CLOSE_CHANNEL, channel)).is_new
-
-    async def let_moderate(self, actor: Actor, group: str, *, on: bool) -> bool:
-        """Let the members of a role or group moderate from now on, or no longer; return whether that is new.
-
-        Only an admin may say so: `NotAllowed`. Raises `PolicyUnreadable`.
-        """
-        if not actor.is_admin:
+        if what is Switch.MODERATORS and not actor.is_admin:
             raise NotAllowed(NOT_AN_ADMIN)
-        return (await self._apply(actor, OrderKind.ADD_MODERATORS if on else OrderKind.REMOVE_MODERATORS, group)).is_new
+        turn_on, turn_off = what.value
+        return (await self._apply(actor, turn_on if on else turn_off, about)).is_new
 
     async def limit(self, actor: Actor, budget: Budget, *, on: bool) -> bool:
         """Set a budget within the operator's, or lift what moderators have set of that kind; return whether it is new.

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.community.moderation import PAGE, Forgetting, Forgotten, Moderation, ModerationStatus
+from core.community.moderation import PAGE, Forgetting, Forgotten, Moderation, ModerationStatus, Switch
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
 from core.messages import UNREADABLE
 from core.model import Actor, Applied, AuditEntry, Budget, Person, Policy, PolicyFault
@@ -26,8 +26,8 @@ ORDERS: dict[str, Callable[[Moderation, Actor], Awaitable[object]]] = {
     "status": lambda moderation, actor: moderation.status(actor),
     "pause": lambda moderation, actor: moderation.pause(actor),
     "resume": lambda moderation, actor: moderation.resume(actor),
-    "silence": lambda moderation, actor: moderation.silence(actor, "7", on=True),
-    "auto-answer": lambda moderation, actor: moderation.auto_answer(actor, "7", on=True),
+    "silence": lambda moderation, actor: moderation.switch(actor, Switch.SILENCE, "7", on=True),
+    "auto-answer": lambda moderation, actor: moderation.switch(actor, Switch.AUTO_ANSWER, "7", on=True),
     "budget": lambda moderation, actor: moderation.limit(actor, Budget.parse("person 5 tokens day"), on=True),
     "forget thread": lambda moderation, actor: moderation.forget_thread(actor, thread()),
     "forget person": lambda moderation, actor: moderation.forget_person(actor, "p2"),
@@ -77,10 +77,10 @@ async def test_a_pause_lasts_until_it_is_ended(moderation: Moderation) -> None:
 
 async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moderation: Moderation) -> None:
     """Other channels are not concerned, a pause changes nothing about it, and each change is noted once."""
-    changed = [await moderation.auto_answer(MODERATOR, channel, on=True) for channel in ("7", "8", "7")]
+    changed = [await moderation.switch(MODERATOR, Switch.AUTO_ANSWER, channel, on=True) for channel in ("7", "8", "7")]
     await moderation.pause(MODERATOR)
     both = (await moderation.status(MODERATOR)).policy.auto_answer
-    changed += [await moderation.auto_answer(MODERATOR, "7", on=False) for _ in range(2)]
+    changed += [await moderation.switch(MODERATOR, Switch.AUTO_ANSWER, "7", on=False) for _ in range(2)]
     status = await moderation.status(MODERATOR)
 
     assert (changed, both) == ([True, True, False, True, False], {"7", "8"})
@@ -97,7 +97,7 @@ async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moder
 async def test_a_channel_is_silent_until_moderators_end_it(moderation: Moderation) -> None:
     """Other channels and a pause are not concerned, each change is noted once, and anybody may know of it."""
     orders = [("7", True), ("c", True), ("7", True), ("7", False), ("7", False)]
-    told = [await moderation.silence(MODERATOR, channel, on=on) for channel, on in orders]
+    told = [await moderation.switch(MODERATOR, Switch.SILENCE, channel, on=on) for channel, on in orders]
     status = await moderation.status(MODERATOR)
 
     assert (told, status.policy) == ([True, True, False, True, False], Policy(silent_channels=frozenset({"c"})))
