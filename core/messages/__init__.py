@@ -26,7 +26,6 @@ from core.messages.answers import (
     NO_CONTEXT,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
-    NO_CONTEXT_NEAREST_IN_TERMINAL,
     NO_DOCUMENTS,
     NO_MEMBER,
     NOT_ALLOWED,
@@ -93,9 +92,7 @@ from core.messages.commands import (
     ONLY_IN_CHANNELS,
     OUTDATED,
     OVER,
-    PAGE_LENGTH,
     PROMPTS_TITLE,
-    SHOWN_SOURCES,
     SLACK_COMMANDS,
     SLACK_FORMS,
     TELL_MORE,
@@ -117,7 +114,6 @@ from core.messages.commands import (
 )
 from core.messages.moderation import (
     ANOTHER_WORKSPACE,
-    CHANNEL_ORDERS,
     FAULTS,
     GROUP_ORDERS,
     NO_ENTRIES,
@@ -130,7 +126,6 @@ from core.messages.moderation import (
     WELCOME,
     auto_answer_line,
     auto_answering,
-    channel_lines,
     count_lines,
     everything_forgotten,
     log_lines,
@@ -149,7 +144,6 @@ from core.messages.moderation import (
     source_alert,
 )
 from core.messages.wording import (
-    SHOWN_NAMES,
     Drawing,
     ago,
     counted,

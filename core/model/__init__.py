@@ -91,7 +91,6 @@ from core.model.question import (
     SELECTION_LIMIT,
     Asker,
     Attachment,
-    Attachments,
     Inbound,
     InboundKind,
     Question,
