@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING
 from adapters.chat.orders import ORDERS
 from adapters.chat.registry import MOST_PAGES, Command, CommandContext, Kind, Option, Values
 from core import messages
-from core.errors import (
-    PeopleUnavailable,
-    PostingFailed,
-    RetrievalUnavailable,
-)
+from core.errors import PostingFailed
 from core.model import (
     QUESTION_LIMIT,
     Actor,
@@ -53,23 +49,18 @@ async def _documents(context: CommandContext, values: Values) -> str:
     page, catalogue, waiting = int(values.get("page", 1)), context.services.admission.visibility.catalogue, Waiting()
     sources: list[tuple[str, Outline, timedelta | None]] = []
     pages: Sequence[Sequence[str]] = ()
-    try:
-        scope, whole, refusal = await searchable(context.services, context.asker, waiting)
-        if refusal:
-            return refusal
-        async with waiting.search().take(Awaited.SEARCH):
-            known = {each.name: each.last.read_at for each in await catalogue.sources() if each.last}
-            for name in whole.sources:
-                read_at = known.get(name)
-                age = context.services.now() - read_at if read_at else None
-                sources.append((name, await catalogue.outline(scope.within([name])), age))
-                pages = messages.document_pages(sources, context.drawing)
-                if len(pages) > page:
-                    break
-    except RetrievalUnavailable:
-        return f"{messages.WARNING} {messages.UNAVAILABLE}"
-    except PeopleUnavailable as unknown:
-        return f"{messages.WARNING} {unknown}"
+    scope, whole, refusal = await searchable(context.services, context.asker, waiting)
+    if refusal:
+        return refusal
+    async with waiting.search().take(Awaited.SEARCH):
+        known = {each.name: each.last.read_at for each in await catalogue.sources() if each.last}
+        for name in whole.sources:
+            read_at = known.get(name)
+            age = context.services.now() - read_at if read_at else None
+            sources.append((name, await catalogue.outline(scope.within([name])), age))
+            pages = messages.document_pages(sources, context.drawing)
+            if len(pages) > page:
+                break
     if page > 1 and page > len(pages):
         return messages.NO_SUCH_PAGE
     more = [messages.MORE.format(context.forms.documents_page.format(page + 1))] if page < len(pages) else []

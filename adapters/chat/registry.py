@@ -12,7 +12,9 @@ from core import messages
 from core.errors import (
     InvalidInput,
     NotAllowed,
+    PeopleUnavailable,
     PolicyUnreadable,
+    RetrievalUnavailable,
     StoreUnavailable,
 )
 from core.model import Actor
@@ -105,12 +107,25 @@ async def carried_out(act: Callable[[], Awaitable[str | None]], tell: Tell) -> N
     """
     try:
         sentence = await act()
-    except (InvalidInput, NotAllowed, PolicyUnreadable) as refused:
-        sentence = str(refused)
-    except StoreUnavailable:
-        sentence = f"{messages.WARNING} {messages.AWAY}"
-    except Exception:
-        await tell(f"{messages.WARNING} {messages.BROKEN}")
-        raise
+    except Exception as error:
+        sentence = told_instead(error)
+        if not sentence:
+            await tell(f"{messages.WARNING} {messages.BROKEN}")
+            raise
     if sentence:
         await tell(sentence)
+
+
+def told_instead(error: Exception) -> str:
+    """Return what people are told in place of what they wanted; nothing for a mistake of ours."""
+    match error:
+        case InvalidInput() | NotAllowed() | PolicyUnreadable():
+            return str(error)
+        case PeopleUnavailable():
+            return f"{messages.WARNING} {error}"
+        case RetrievalUnavailable():
+            return f"{messages.WARNING} {messages.UNAVAILABLE}"
+        case StoreUnavailable():
+            return f"{messages.WARNING} {messages.AWAY}"
+        case _:
+            return ""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 from adapters.chat.commands import command_named, searchable
 from adapters.chat.dialect import heading
 from adapters.chat.orders import opened_to_guests, silenced, status_lines
-from adapters.chat.registry import carried_out
+from adapters.chat.registry import carried_out, told_instead
 from adapters.slack.api import tell
 from adapters.slack.dialect import SLACK, marked, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn
@@ -130,12 +130,8 @@ async def _known(context: InteractionContext) -> list[str]:
         if refusal:
             return [refusal]
         first, *names = messages.outline_lines(outline)
-    except RetrievalUnavailable:
-        return [f"{messages.WARNING} {messages.UNAVAILABLE}"]
-    except PeopleUnavailable as unknown:
-        return [f"{messages.WARNING} {unknown}"]
-    except StoreUnavailable:
-        return [f"{messages.WARNING} {messages.AWAY}"]
+    except (PeopleUnavailable, RetrievalUnavailable, StoreUnavailable) as error:
+        return [told_instead(error)]
     return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 
