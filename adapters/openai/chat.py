@@ -52,7 +52,7 @@ class OpenAIChat:
         self._api_key = api_key
         self._observer = observer
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
-        self._patience, self._loading = limits.patience, min(limits.first, limits.patience)
+        self._patience, self._loading = limits.patience, limits.loading
         self._breaker = CircuitBreaker("chat model", observer, GIVEN_UP * limits.patience, clock=retries.clock)
         self._gate = Gate(clock=retries.clock)
 

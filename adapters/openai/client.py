@@ -39,10 +39,10 @@ class OpenAILimits:
     They are those for a connection, for the *first* piece of an answer, for which a model that has to be loaded needs
     minutes, between two pieces, and for the *whole*; comments that keep a line open are pieces too. After so many
     seconds of *patience* an answer has to have begun, whatever keeps the line open and however often it is asked for.
+    For as long as *loading* says, a service is asked again and again that says that it is loading the model.
 
     Between two pieces it rests for an *interval* for each answer that is written at the time, so that what comes
-    meanwhile is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are
-    written.
+    meanwhile is one piece: small ones cost time for nothing where many answers are written.
     """
 
     tokens: int | None = None
@@ -52,6 +52,7 @@ class OpenAILimits:
     read: float = 120.0
     whole: float = 900.0
     patience: float = inf
+    loading: float = 0.0
     interval: float = 0.0
     longest_interval: float = 0.7
 

@@ -138,6 +138,7 @@ class Services:
             read=min(settings.openai_seconds, patience),
             whole=settings.openai_whole_seconds,
             patience=patience,
+            loading=0.0 if has_second else settings.openai_first_seconds,  # the second one answers at once
             interval=self._timing.interval,
         )
         retries = replace(self._retries(SERVICE), sleep=sleep_held)  # whoever stood still meanwhile asks no model again

@@ -14,7 +14,7 @@ from core.events import Event, FellBack
 from core.model import Handover, ModelTurn, Restarted, TextDelta
 from tests.adapters.openai.asking import ASKED, PATIENT, QUICK, SEARCH, model_of, shown
 from tests.servers.openai import ERROR_EVENT, KEY, ChatServer, Cut, Forever
-from tests.servers.openai_shapes import GONE, TOO_LONG, UNPAID
+from tests.servers.openai_shapes import GONE, LOADING, TOO_LONG, UNPAID
 from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 
 SECOND = "another-model"
@@ -63,6 +63,7 @@ async def pair() -> AsyncGenerator[Pair]:
     [
         pytest.param(Reply(500), id="an outage"),
         pytest.param(Reset(), id="no connection"),
+        pytest.param(LOADING, id="a model that loads"),
         pytest.param(Reply(429, ERROR_EVENT, {"Retry-After": "3600"}), id="a rate limit"),
         *(pytest.param(reply, id=f"a model that is gone at {name}") for name, reply in GONE.items()),
         *(pytest.param(reply, id=f"an empty account at {name}") for name, reply in UNPAID.items()),
