@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
 
@@ -27,7 +27,7 @@ def page(run: EvaluationRun, comparison: Comparison | None) -> str:
     sections = {
         "Measures": _shares(run.measured) + _table(measures_of(run)),
         "Kinds of cases": _by_kind(run),
-        "Time": _durations(run.results) + _table(_stages(run.results)),
+        "Time": _durations(run.results),
         "Compared": _table(differences(comparison)) + f"<p>{comparison.said}</p>" if comparison else "",
         "Cases": "".join(map(_case, sorted(run.results, key=lambda each: each.passed))),
     }
@@ -59,12 +59,6 @@ def _by_kind(run: EvaluationRun) -> str:
     return _table(rows) if len(found) > 1 else ""
 
 
-def _stages(results: Sequence[Result]) -> Iterator[Sequence[str]]:
-    yield "stage", "median", "95th percentile"
-    for name, (p50, p95) in times(results).items():
-        yield name, f"{p50:,.0f} ms", f"{p95:,.0f} ms"
-
-
 def _shares(found: Mapping[str, Measured]) -> str:
     """Draw the shares as bars, each with its interval."""
     lines = list[tuple[str, str, str]]()
@@ -83,9 +77,11 @@ def _durations(results: Sequence[Result]) -> str:
     """Draw the median of each stage, and up to where the slowest of twenty lies."""
     found = times(results)
     longest = max(p95 for _, p95 in found.values()) or 1.0
-    bars = {name: _bar(p95 / longest, "pale") + _bar(p50 / longest, "good") for name, (p50, p95) in found.items()}
-    lines = [(name, bar, f"{found[name][0]:,.0f} ms") for name, bar in bars.items()]
-    return _plot("Median of each stage, and paler its 95th percentile", lines)
+    lines = [
+        (f"{name}, up to {p95:,.0f} ms", _bar(p95 / longest, "pale") + _bar(p50 / longest, "good"), f"{p50:,.0f} ms")
+        for name, (p50, p95) in found.items()
+    ]
+    return _plot("Median of each stage, and paler up to its 95th percentile", lines)
 
 
 def _bar(share: float, kind: str) -> str:
