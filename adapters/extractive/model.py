@@ -26,7 +26,7 @@ from adapters.extractive.units import QUESTIONS, AskedWords, Source, topic_of, u
 from core.answering.context import WORDS_ALONE
 from core.answering.prompts import NOT_IN_DOCUMENTS, NOT_IN_SELECTION, read_passages, read_selection
 from core.answering.smalltalk import is_small_talk, reply_to
-from core.documents.excerpt import stems
+from core.documents.excerpt import respelled, stems
 from core.errors import EmbeddingUnavailable
 from core.messages import NO_CONTEXT, QUOTES_ONLY
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
@@ -66,6 +66,7 @@ _POINTS_AT = re.compile(
     r"|them|they|(?<!which )(?<!that )(?<!this )(?<!each )one(?! (?:of|for)\b))(?!\w)",
     re.IGNORECASE,
 )
+_FIELDS = itemgetter("number", "score", "title", "section", "text")
 _JOINT = re.compile(r"\b(?:and|versus|vs|compared? (?:to|with)|differs? from|or)\b\.?", re.IGNORECASE)
 
 
@@ -104,19 +105,12 @@ class ExtractiveModel:
             return await self._from_selection(*selection)
         if read.given is None and not read.has_searched:
             return [reply_to(read.question)]
-        asked = AskedWords(" and ".join(read.parts))
+        said = (f"{each['title']}\n{each['section']}\n{each['text']}" for each in read.results)
+        asked = AskedWords(respelled(" and ".join(read.parts), said, self.embedder.count_tokens))
         parts = Counter(each["number"] for each in read.results)  # of a section
         sources = [
-            Source(
-                number := each["number"],
-                each["score"],
-                each["title"],
-                each["section"],
-                tuple(units(each["text"])),
-                rank,
-                parts[number] > 1,
-            )
-            for rank, each in enumerate(read.results)
+            Source(number, score, title, section, tuple(units(text)), rank, parts[number] > 1)
+            for rank, (number, score, title, section, text) in enumerate(map(_FIELDS, read.results))
         ]
         quotes = compose(asked, choose(asked, await self._scored(asked, sources)))
         if not quotes:

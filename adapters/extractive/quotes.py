@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 
 from adapters.extractive.units import (
@@ -90,13 +90,8 @@ def can_answer(unit: Unit, *, fewest: int = FEWEST_WORDS) -> bool:
     if len(unit.text) > CHARACTERS:
         return False
     is_long = len(unit.text.split()) >= (1 if unit.label else fewest)
-    return (
-        is_long
-        and not unit.is_label
-        and not unit.is_link
-        and not unit.is_question
-        and not TELLS_OF_PAGE.match(unit.text)
-    )
+    is_silent = unit.is_label or unit.is_link or unit.is_question or TELLS_OF_PAGE.match(unit.text)
+    return is_long and not is_silent
 
 
 def in_context(source: Source, unit: Unit) -> str:
@@ -183,34 +178,18 @@ def defines(asked: AskedWords, unit: Unit) -> bool:
 
 def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
-    chosen: list[ScoredUnit] = []
-    missing = set(asked.words)
+    chosen, said, missing = list[ScoredUnit](), list[set[str]](), set(asked.words)
     for candidate in sorted(scored, key=lambda item: -item.score):
         if len(chosen) == QUOTES:
             break
         words = set(stems(candidate.unit.text))
         enough = (NEAR_BEST if not missing & words else FILLS_A_GAP) * (chosen[0].score if chosen else 0.0)
-        if candidate.score >= enough and not any(_same(words, set(stems(other.unit.text))) for other in chosen):
+        is_said = any(len(words & each) >= SAME * min(len(words), len(each)) > 0 for each in said)
+        if candidate.score >= enough and not is_said:
             chosen.append(candidate)
+            said.append(words)
             missing -= words
     return chosen
-
-
-def _same(one: set[str], other: set[str]) -> bool:
-    return bool(one and other) and len(one & other) / min(len(one), len(other)) >= SAME
-
-
-@dataclass
-class _Quotation:
-    """What is quoted of one passage: the places of its units."""
-
-    source: Source
-    places: set[int] = field(default_factory=set[int])
-
-    @property
-    def length(self) -> int:
-        """The characters beside tables and code."""
-        return sum(len(unit.text) for unit in self.source.units if unit.place in self.places and unit.is_prose)
 
 
 def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
@@ -218,20 +197,17 @@ def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
 
     Several passages of one section have the same mark.
     """
-    kept: dict[Source, _Quotation] = {}
+    kept: dict[Source, set[int]] = {}
     for candidate in chosen:
-        source, unit = candidate.source, candidate.unit
-        room = CHARACTERS - sum(each.length for each in kept.values())
-        quotation = kept.get(source, _Quotation(source))
-        more = _finished(source, _understood(asked, source, unit, room) | quotation.places) - quotation.places
-        length = sum(len(source.units[place].text) for place in more if source.units[place].is_prose)
-        if not more or (kept and length > room):
-            continue
-        kept[source] = _Quotation(source, quotation.places | more)
+        source, places = candidate.source, kept.get(candidate.source, set[int]())
+        room = CHARACTERS - sum(_length(*each) for each in kept.items())
+        more = _finished(source, _understood(asked, source, candidate.unit, room) | places) - places
+        if more and not (kept and _length(source, more) > room):
+            kept[source] = places | more
     numbers = [source.number for source in kept]
     return [
-        _paragraph(each.source, each.places, is_first=not at or numbers[at - 1] == numbers[at])
-        for at, each in enumerate(kept.values())
+        _paragraph(source, places, is_first=not at or numbers[at - 1] == numbers[at])
+        for at, (source, places) in enumerate(kept.items())
     ]
 
 
@@ -272,9 +248,7 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
         if first.points_back and first.place and source.units[first.place - 1].is_prose:
             found.add(first.place - 1)
         while (
-            (at := min(found))
-            and source.units[at - 1].announces
-            and source.units[at - 1].block != source.units[at].block
+            (at := min(found)) and (above := source.units[at - 1]).announces and above.block != source.units[at].block
         ):
             found.add(at - 1)
         if _SAYS_WHETHER.match(source.units[0].text) and _ASKS_WHETHER.match(asked.text):
@@ -324,9 +298,8 @@ def _around(source: Source, unit: Unit, room: int) -> set[int]:
 def _paragraph(source: Source, places: set[int], *, is_first: bool) -> str:
     """Write units in their order: sentences of one paragraph as one, items as a list, tables and code whole.
 
-    A list stands below the section's name unless it *is_first*, or it would be read with what stands above it.
-
-    A mark stands behind each paragraph and list, but for what only announces what comes next, and behind the end.
+    A list stands below the section's name unless it *is_first*, or it would be read with what stands above it. A mark
+    stands behind each paragraph and list, but for what only announces what comes next, and behind the end.
     """
     chosen = [unit for unit in source.units if unit.place in places]
     has_name = not is_first and len(chosen) > 1 and (chosen[0].marker or chosen[0].announces) and source.name

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import fsum
+from string import ascii_lowercase
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 # Linear: of a run of marks only the first is looked at, and white space is read line by line. It begins with a set of
@@ -84,6 +85,33 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004 - a stem of three letters still tells words apart
             return word[: -len(ending)]
     return word
+
+
+_LONG_WORD = re.compile(r"(?<![\w-])[a-z]{5,}(?![\w-])")
+
+
+def respelled(text: str, passages: Iterable[str], count_tokens: Callable[[str], int]) -> str:
+    """Return a text in which a long word becomes the one of the passages that is a slip away, if they have it not.
+
+    A word that is a token of its own is a common one, and is left alone.
+    """
+    unsure = [word for word in _LONG_WORD.findall(text.casefold()) if count_tokens(word) > 1]
+    said = "\n".join(passages).casefold() if unsure else ""
+    unknown = [word for word in unsure if word not in said]
+    known = Counter(_WORD.findall(said)) if unknown else Counter[str]()
+    for word in unknown:
+        near = max(_slips(word), key=lambda each: known[each])
+        text = re.sub(rf"\b{word}\b", near, text, flags=re.IGNORECASE) if known[near] else text
+    return text
+
+
+def _slips(word: str) -> Iterator[str]:
+    """Yield what a word becomes by one slip of a key behind its first letter."""
+    for at in range(1, len(word) + 1):
+        start, end = word[:at], word[at:]
+        yield start + end[1:]
+        yield start + end[1:2] + end[:1] + end[2:]
+        yield from (start + letter + end[skipped:] for letter in ascii_lowercase for skipped in (0, 1))
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

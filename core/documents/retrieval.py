@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import chain
 from statistics import fmean
 from typing import Any, TypeVar
 
+from core.documents.excerpt import respelled
 from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
 from core.events import Observer, ServiceFailed, unobserved
 from core.model import (
@@ -78,19 +80,24 @@ class HybridRetriever:
     ) -> SearchResult:
         """Return the best passages, best first; by words alone while the embedder is down.
 
+        What is misspelled is looked for as what was found spells it.
+
         It is given up once the question has no time left for searching, of which the embedder and the reranker leave
         some for what can be done without them.
         """
         start, time = self.clock(), (waiting or Waiting()).search()
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
-        vectors = await self._vectors(texts, time)
+        queries = await self._queries(texts, scope, time)
         embedded = self.clock()
-        queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
-        lexical_only = vectors[0] is None
         try:
             async with time.take(Awaited.SEARCH):
                 found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
-                asked = texts[-1] if is_about_both else query
+                spelled = [self._spelled(text, found) for text in texts]
+                if spelled != texts:
+                    texts, queries = spelled, await self._queries(spelled, scope, time)
+                    found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
+                lexical_only = queries[0].vector is None
+                asked = texts[-1] if is_about_both else texts[0]
                 ranked = self._ranked(asked, found, time, lexical_only=lexical_only, is_about_both=is_about_both)
                 hits = _distinct(await ranked)
                 has_documents = bool(hits) or await self._has_documents(scope)
@@ -121,14 +128,19 @@ class HybridRetriever:
             return False
         return (await self.index.outline(Scope(sources=scope.sources))).passages > 0
 
-    async def _vectors(self, texts: Sequence[str], time: SearchTime) -> Sequence[Vector | None]:
-        """Return a vector for each text, or none at all where the embedder does not give them in time."""
+    def _spelled(self, text: str, found: Sequence[Sequence[Candidate]]) -> str:
+        passages = (f"{each.passage.heading}\n{each.passage.text}" for each in chain(*found))
+        return respelled(text, passages, self.embedder.count_tokens)
+
+    async def _queries(self, texts: Sequence[str], scope: Scope, time: SearchTime) -> Sequence[IndexQuery]:
+        """Return a query for each text, all of them without vectors where the embedder does not give them in time."""
+        vectors: Sequence[Vector | None] = [None] * len(texts)
         try:
             async with time.take(Awaited.EMBEDDER, EMBEDDING, EmbeddingUnavailable):
-                return await _together([self.embedder.embed_query(text) for text in texts])
+                vectors = await _together([self.embedder.embed_query(text) for text in texts])
         except EmbeddingUnavailable as error:
             self.observer(ServiceFailed("embedder", str(error)))
-            return [None] * len(texts)
+        return [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
 
     async def _ranked(
         self,

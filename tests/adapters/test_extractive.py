@@ -18,7 +18,7 @@ from core.messages import ABOUT_ME, NO_CONTEXT, THANKED, needs_chat_model
 from core.model import Answer, Status
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
-from tests.fakes.embedder import HashEmbedder
+from tests.fakes.embedder import HashEmbedder, LetterEmbedder
 from tests.fakes.shelf import Shelf
 from tests.portion import examples
 
@@ -29,7 +29,7 @@ async def ask(asked: str, *texts: str, headings: tuple[str, str] = ("", "")) -> 
     """Ask over passages with these texts, the first one the most relevant."""
     found = zip(texts, (HERE, THERE), headings, strict=False)
     hits = [hit(0.9 - n / 10, text, url=url, section_title=name) for n, (text, url, name) in enumerate(found)]
-    return await Agent(ExtractiveModel(HashEmbedder()), Shelf(*hits), clock=Clock()).answer(question(asked))
+    return await Agent(ExtractiveModel(LetterEmbedder()), Shelf(*hits), clock=Clock()).answer(question(asked))
 
 
 def quotes(answer: Answer) -> list[str]:
@@ -336,12 +336,11 @@ async def test_a_follow_up_is_about_what_was_asked_and_answered_before() -> None
 
 
 async def test_a_name_behind_its_abbreviation_is_defined_by_either() -> None:
-    """Whoever asks what the letters stand for is told before how it is used."""
+    """Whoever asks what the letters stand for is told before how it is used, and so is whoever misspells the name."""
     text = "**Unified Robot Description Format (URDF)** is a format for robots."
 
-    answer = await ask("What does URDF stand for?", "URDF serves as the foundation for URDF pictures.", text)
-
-    assert answer.text.startswith(text)
+    for asked in ("What does URDF stand for?", "What is a unifide robto description formqt?"):
+        assert (await ask(asked, "URDF serves as the foundation for URDF pictures.", text)).text.startswith(text)
 
 
 LINES = st.sampled_from(

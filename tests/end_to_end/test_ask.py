@@ -38,6 +38,15 @@ def test_an_answer_quotes_the_page_and_links_to_its_section(footnote: Footnote) 
     assert (ended.code, ended.err) == (0, "")
 
 
+def test_what_is_misspelled_is_found_as_the_documents_spell_it(footnote: Footnote) -> None:
+    """The embedder knows no such word, and no passage has it."""
+    food = footnote("ask", "which food do peguins eat").out
+    tower = footnote("ask", "what is a lihgthouse for").out
+
+    assert food.startswith("Penguins eat fish, krill and squid that they catch under water. [1]")
+    assert tower.startswith("A lighthouse is a tower with a bright lamp that guides ships at night. [1]")
+
+
 @pytest.mark.promise("json")
 def test_the_answer_as_json_has_every_key_and_nothing_else_is_printed(footnote: Footnote) -> None:
     """Programs get one object with the promised keys."""

@@ -68,3 +68,11 @@ class HashEmbedder:
 
 def _tokens(text: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", text.lower())
+
+
+class LetterEmbedder(HashEmbedder):
+    """The same, with no word among its tokens, so that any may be misspelled."""
+
+    def count_tokens(self, text: str) -> int:
+        """Count letters and other marks."""
+        return len(text)

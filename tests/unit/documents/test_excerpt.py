@@ -9,12 +9,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.documents.excerpt import excerpt, sentence_spans
+from core.documents.excerpt import excerpt, respelled, sentence_spans
 from tests.portion import examples
 
 TEXT = """\
 Wheels roll on floors. A gripper closes around a part. Legs carry weight over stones. \
 Batteries store energy. The torque of a gripper depends on its motor. Cables lead current to motors."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("How does a grpper close?", "How does a gripper close?"),
+        ("Griper, griipper, gropper, grippre", "gripper, gripper, gripper, gripper"),
+        ("How does a ggrpper close?", "How does a ggrpper close?"),  # two slips
+        ("battery, a whee, tripper, re-gripped", "battery, a whee, tripper, re-gripped"),
+        ("What does a motorcar do?", "What does a motorcar do?"),
+        ("energie", "energie"),  # has a token of its own
+    ],
+)
+def test_a_long_word_that_is_a_slip_away_is_read_as_that(asked: str, meant: str) -> None:
+    """It begins with the same letter, and neither the text nor the embedder knows it."""
+    assert respelled(asked, [TEXT], lambda word: 1 if word == "energie" else 2) == meant
 
 
 def test_a_short_text_stays_whole() -> None:
