@@ -78,7 +78,7 @@ def _durations(results: Sequence[Result]) -> str:
     found = times(results)
     longest = max(p95 for _, p95 in found.values()) or 1.0
     lines = [
-        (f"{name}, up to {p95:,.0f} ms", _bar(p95 / longest, "pale") + _bar(p50 / longest, "good"), f"{p50:,.0f} ms")
+        (f"{name}: {p50:,.0f}, up to {p95:,.0f} ms", _bar(p95 / longest, "pale") + _bar(p50 / longest, "good"), "")
         for name, (p50, p95) in found.items()
     ]
     return _plot("Median of each stage, and paler up to its 95th percentile", lines)
