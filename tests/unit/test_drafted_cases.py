@@ -41,8 +41,8 @@ async def test_sections_are_taken_that_somebody_can_ask_about() -> None:
 
 
 async def test_without_a_model_a_question_is_a_heading() -> None:
-    """Unless that is a question already."""
-    found = [passage(section_title="Arms"), passage(section_title="What is a leg?"), passage(section_title="")]
+    """Without its number, unless that is a question already."""
+    found = [passage(section_title="3.1 Arms"), passage(section_title="What is a leg?"), passage(section_title="")]
 
     cases = [case async for case in drafts(found, None)]
 
@@ -54,9 +54,12 @@ async def test_without_a_model_a_question_is_a_heading() -> None:
     assert {(case.drafted, case.pages) for case in cases} == {("from headings", (passage().source_url,))}
 
 
-async def test_a_chat_model_asks_what_a_passage_answers(script: Script) -> None:
-    """It is given the passage as data, and its answer is one line."""
-    model = script(turn("What do \n", "arms do?"))
+@pytest.mark.parametrize(
+    "said", [("What do \n", "arms do?"), ('**Question:** "What do ', 'arms do?"\n\nIt is about arms.')]
+)
+async def test_a_chat_model_asks_what_a_passage_answers(said: tuple[str, str], script: Script) -> None:
+    """It is given the passage as data, and its answer is one line, without what small models write beside it."""
+    model = script(turn(*said))
 
     cases = [case async for case in drafts([passage("An arm lifts.")], model)]
 
