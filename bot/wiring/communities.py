@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNDECIDED = "No community may use the bot yet. The first one of each platform may, once footnote run is connected."
 NOBODY_MAY = "No community may use the bot. To allow one: footnote communities allow COMMUNITY"
 SEES = "{} sees {}."
-NOTHING = "no documents"
+NOTHING = "no documents (to open some: footnote sources share)"
 UNKNOWN = "unknown sources, since the index cannot be read now"
 REMOVABLE = "To remove one: footnote communities remove {}"
 WAITING = "Somebody has asked in {}, where the bot may not be used. To allow it: footnote communities allow {}"

@@ -189,7 +189,7 @@ async def test_who_may_use_the_bot_is_said_beside_it(footnote: Footnote, server:
     assert f"??  communities  {says}To allow it: footnote communities allow discord:{later.id}" in doctor.out
     assert allowed.out == (
         f"discord:{later.id} may use the bot, from its next question on. "
-        f"discord:{ours} sees zoo. discord:{later.id} sees no documents. "
+        f"discord:{ours} sees zoo. discord:{later.id} sees no documents (to open some: footnote sources share). "
         "To open documents to it: footnote sources share\n"
     )
     assert told == {

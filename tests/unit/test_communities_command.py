@@ -6,7 +6,7 @@ import pytest
 
 from bot.commands.communities import allowed, overview, removed
 from bot.settings import community_named
-from bot.wiring.communities import NOBODY_MAY, UNDECIDED, Sight, verdict
+from bot.wiring.communities import NOBODY_MAY, NOTHING, UNDECIDED, Sight, verdict
 from bot.wiring.services import Advice
 from core.errors import InvalidInput
 from core.model import Audience, MessageRef, SourceRecord
@@ -134,7 +134,7 @@ def test_orders_are_given_without_a_bot_too(fresh: Footnote, here: Here) -> None
 
     assert (empty.code, empty.out) == (0, f"{UNDECIDED}\n")
     assert [each.out for each in orders] == [
-        "discord:42 may use the bot, from its next question on. discord:42 sees no documents.\n",
+        f"discord:42 may use the bot, from its next question on. discord:42 sees {NOTHING}.\n",
         "discord:42 may no longer use the bot; its next question will be refused.\n",
     ]
     assert (wrong.code, wrong.out) == (2, "")
