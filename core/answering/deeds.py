@@ -229,7 +229,7 @@ _SPANISH = _Language(
     writes="añad|agreg|cread|crear|puest|escrit|escrib|actualiz|cambi|corrig|correg|marc|copi|convert|elimin|quit|adapt|ajust|ampli|complet|rellen|reemplaz|sustitu|insert|prepar|recopil|generad|generar|reun|combin|dad|dar|hech|renombr|confirm|incorpor",
     parts=r"ejemplos?|resumen|tablas?|una lista|lista (?:con|de los|de las)|secci(?:ón|ones)|pasos|comandos?|enlaces?|fuentes?|explicación|comparación|abajo|arriba|aquí|continuación|respuesta|fórmula|matriz|código|texto|nota al|negrita|cursiva|diferencias?|párrafos?|original|términos?",
     places=r"(?:en|a|al|del|de) (?:la |el |los |las )?(?:\w+ )?(?:página|wiki|faq|canal|repositorio|servidor|calendario|sitio|web|carpeta|tablero|hoja|base de datos|sistema|glosario|manual|documentación|readme|hilo|programa)|#\w+",
-    alone=r"(?!aquí|así|allí|ahí|ahí|qué|porqué|también|además|después|café|comité|casi|mí|sí|sé|esté)\w{2,}(?:é|í)|hice|puse|pedí|di de",
+    alone=r"(?!aquí|así|allí|ahí|ahí|qué|porqué|también|además|después|café|comité|casi|mí|sí|sé|esté)[^\W\d_]{2,}(?:é|í)|hice|puse|pedí|di de",
 )
 _FRENCH = _Language(
     common="le la les l de un une des du et est a ai j vous votre vos que pour dans au aux à en ce été je",

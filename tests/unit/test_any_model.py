@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.answering.agent import Agent
 from core.answering.prompts import NOT_IN_SELECTION
 from core.errors import ModelUnavailable
+from core.messages import NOTHING_DONE
 from core.model import Answer, Drafted, Progress, Question, Restarted, Searching, Status
 from tests.builders import hit, question
 from tests.fakes.chat import Piece, ScriptedChatModel, ScriptedTurn, call, search, turn
@@ -66,4 +67,4 @@ def test_nothing_is_shown_before_a_search(turns: list[ScriptedTurn]) -> None:
     searches = [place for place, item in enumerate(shown) if isinstance(item, Searching)]
     assert not texts or searches[0] < texts[0]
     assert isinstance(answer, Answer)
-    assert (answer.status is Status.ANSWERED) == bool(answer.citations)
+    assert (answer.status is Status.ANSWERED) == bool(answer.citations or answer.text == NOTHING_DONE)
