@@ -113,7 +113,16 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retr
 
 async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = CONNECTING) -> None:
     """Log a client in that is to speak only, as soon as Discord can be reached. Raises `Misconfigured` as above."""
-    await replace(retries, judge=_judge).call(partial(client.login, token))
+
+    async def enter() -> None:
+        try:
+            await client.login(token)
+        except BaseException:  # the library opens another session for the next try, and closes the last one only
+            await client.http.close()
+            client.http.connector = discord.utils.MISSING
+            raise
+
+    await replace(retries, judge=_judge).call(enter)
 
 
 def _judge(error: Exception) -> Transient | None:

@@ -68,7 +68,6 @@ async def _speaker() -> AsyncIterator[Speaker]:
 
 
 @pytest.mark.promise("bans-are-waited-out")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the library forgets the first session
 async def test_who_logs_in_meanwhile_waits_for_what_is_left_of_the_time(speaker: Speaker) -> None:
     """And no longer, although nobody is asked again."""
     waits = list[float]()
