@@ -29,7 +29,7 @@ from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import KNOWN, SlackHistory
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, workspace_of
-from core.errors import PostingFailed, Unavailable
+from core.errors import PostingFailed, StoreUnavailable, Unavailable
 from core.events import unobserved
 from core.messages import NOT_INSTALLED, NOT_YOURS
 from core.model import ChannelRef, Person, Question, Stopped, ThreadRef, WorkspaceRef
@@ -176,7 +176,8 @@ class SlackListener:
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted, and note once in a while that a channel was heard.
 
-        What cannot be looked up now is left to Slack, which sends it again, and after the last time to the background.
+        What cannot be looked up now is left to Slack, which sends it again, and after the last time to the background;
+        what only the store is missing for is tried there at once.
         """
         name, (retried, *_) = workspace_of(body), request.headers.get(_RETRY) or ["0"]
         comes_again = not retried.isdigit() or int(retried) < LAST_RETRY
@@ -184,8 +185,14 @@ class SlackListener:
             is_external = body["is_ext_shared_channel"] is True
             self._hooks.sharing(name, str(event.get("channel") or ""), is_external=is_external)
         read = partial(read_event, event, self._workspaces, name, comes_again=comes_again, has_come=retried != "0")
-        take = self._intake.take if comes_again else self._intake.take_last
-        await take(f"{name}:{line_of(event)}", read)
+        line, take = f"{name}:{line_of(event)}", self._intake.take if comes_again else self._intake.take_last
+        try:
+            await take(line, read)
+        except StoreUnavailable:
+            if retried == "0":  # Slack may send it again only after minutes
+                again = partial(take, line, partial(read, has_come=True))
+                self.background.begin(partial(replace(PATIENT, sleep=self._services.sleep).call, again))
+            raise
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
         if at is not None and channel:
             ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)

@@ -120,7 +120,8 @@ async def test_who_asks_in_vain_is_told_once_when_the_question_will_not_come_aga
 
 
 @pytest.mark.promise("asked-once")
-async def test_a_question_that_could_not_be_kept_is_kept_as_soon_as_it_can_be(place: Place) -> None:
+@pytest.mark.parametrize("is_below", [False, True])
+async def test_a_question_that_could_not_be_kept_is_kept_as_soon_as_it_can_be(place: Place, *, is_below: bool) -> None:
     """Whoever asks need not wait until Slack tells of it again, and is not told of that."""
     box = Box()
 
@@ -129,7 +130,8 @@ async def test_a_question_that_could_not_be_kept_is_kept_as_soon_as_it_can_be(pl
 
     async with listening(place, box, sleep=back):
         box.fails = True
-        message = place.ask("What is a robot?")
+        root = place.server.post_as(place.ada, place.channel, "Let us talk.") if is_below else None
+        message = place.ask("What is a robot?", thread=root)
         asked = await box.question()
 
     assert (asked.message.id, place.said(), message.reactions) == (message.ts, [], {})
