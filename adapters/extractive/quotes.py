@@ -193,10 +193,7 @@ def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
 
 
 def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
-    """Write the quotes as paragraphs, best passage first, each in its passage's order with its mark.
-
-    Several passages of one section have the same mark.
-    """
+    """Write the quotes as paragraphs, best passage first, each in its passage's order with its section's mark."""
     kept: dict[Source, set[int]] = {}
     for candidate in chosen:
         source, places = candidate.source, kept.get(candidate.source, set[int]())
@@ -313,8 +310,7 @@ def _paragraph(source: Source, places: set[int], *, is_first: bool) -> str:
         else:
             written += " " if goes_on else "\n\n"
         written += MARKDOWN.write(read(unit.text, Quoted()))
-        if after is None or (
-            unit.is_prose and (after.block != unit.block or after.place != unit.place + 1) and not unit.announces
-        ):
+        ends = after is None or after.block != unit.block or after.place != unit.place + 1
+        if after is None or (ends and unit.is_prose and not unit.announces):
             written += f" [{source.number}]" if unit.is_prose else f"\n\n[{source.number}]"
     return written.strip()
