@@ -42,7 +42,7 @@ def parsed(text: str, *, channel: str = "") -> ParsedCommand:
     """
     text = text.strip()
     words = text.split()
-    if not words:
+    if not words or [word.lower() for word in words] in ([ADMIN], [ADMIN, "help"]):
         return ParsedCommand(command_named("help", for_moderators=False))
     first = words[0].lower()
     if first == ASK.name:
