@@ -167,6 +167,7 @@ async def test_what_only_tells_of_the_page_is_no_answer(heading: str) -> None:
         "- [How robots weld](https://docs.example/weld) - a page about how robots weld",
         "**Related**: How robots weld",
         "*Content coming soon*",
+        "For more information about how robots weld, refer to the index.",
     ],
 )
 async def test_a_sentence_that_says_nothing_is_not_quoted(text: str) -> None:
