@@ -65,14 +65,13 @@ class ModelUnavailable(Unavailable):
     """The chat model gave no complete answer within its retries.
 
     It asks to be left alone for `wait` seconds, where it said so. `is_final` where the request itself is to blame, so
-    that another model would not answer it either.
+    that another model would not answer it either, and `is_lasting` where only an operator can help.
     """
 
     def __init__(self, message: str, *, wait: float | None = None, is_final: bool = False) -> None:
         """Keep what else is known beside the sentence for a person."""
         super().__init__(message)
-        self.wait = wait
-        self.is_final = is_final
+        self.wait, self.is_final, self.is_lasting = wait, is_final, False
 
 
 class PromptTooLong(ModelUnavailable):

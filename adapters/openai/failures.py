@@ -131,10 +131,10 @@ def diagnose(error: Exception, model: str) -> Failure:
             return _of_connection(error)
         case BrokenAnswer():
             return _of_answer(error)
+        case ValueError() | RecursionError():
+            return Failure(BROKEN, Transient("an event that is not JSON"))
         case _:
-            is_json = isinstance(error, ValueError | RecursionError)
-            reason = "an event that is not JSON" if is_json else "an error instead of an answer"
-            return Failure(BROKEN if is_json else FAILED, Transient(reason))
+            return Failure(FAILED, Transient("an error instead of an answer"))
 
 
 def busy(wait: float | None) -> str:
@@ -151,9 +151,8 @@ def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
         return Failure(BROKEN, Transient("a failed tool call"), is_slip=True)
     if refusal.status in {None, 400, 403, 422} and any(each in text for each in FILTERS):
         return Failure(WITHHELD, is_final=True)
-    sentence = next(
-        (LASTING[each] for each in (refusal.status or 0, refusal.code, refusal.kind) if each in LASTING), None
-    )
+    told = (refusal.status or 0, refusal.code, refusal.kind)
+    sentence = next((LASTING[each] for each in told if each in LASTING), None)
     if refusal.status in NO_ADDRESS and not any(each in text for each in NAMED):
         sentence = NO_SERVICE
     if refusal.status != TOO_MANY and NO_MONEY.search(text):  # in some services with the status of a bad request

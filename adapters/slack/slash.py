@@ -73,8 +73,7 @@ def text_command(text: str) -> ParsedCommand | None:
 
 
 def _question(text: str) -> ParsedCommand:
-    text = text.strip()
-    if flag := _PRIVATELY.match(text):
+    if flag := _PRIVATELY.match(text := text.strip()):
         return ParsedCommand(ASK, {"question": text[flag.end() :].strip(), "private": True})
     return ParsedCommand(ASK, {"question": text})
 

@@ -23,6 +23,7 @@ from core.messages.answers import (
     MEMBERS_ONLY,
     MENTION_AGAIN,
     MENTION_TO_CONTINUE,
+    NEEDS_OPERATOR,
     NO_CONTEXT,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,

@@ -13,6 +13,7 @@ WARNING = "⚠️"
 LIMIT = "⏳"
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
+NEEDS_OPERATOR = "My language model isn't working. The person who runs me can find out why with `footnote doctor`."
 TOO_LONG = (
     "Sorry, this is more than my language model can read at once. Please ask in fewer words, or with shorter files."
 )

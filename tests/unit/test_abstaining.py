@@ -15,6 +15,7 @@ from core.errors import ModelUnavailable, RetrievalUnavailable
 from core.messages import (
     FAILED,
     LEXICAL_ONLY,
+    NEEDS_OPERATOR,
     NO_CONTEXT,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
@@ -273,6 +274,16 @@ async def test_a_model_that_asks_for_a_pause_is_told_with_its_length(script: Scr
     _, answer = await run(script(turn(ModelUnavailable("Too many requests.", wait=600.0))), Shelf(hit()))
 
     assert (answer.status, answer.text.rpartition("again ")[2]) == (Status.FAILED, "in about 10 minutes.")
+
+
+async def test_nobody_is_told_to_try_again_what_only_an_operator_can_mend(script: Script) -> None:
+    """Such as a key that is refused."""
+    refused = ModelUnavailable("Check OPENAI_API_KEY.")
+    refused.is_lasting = True
+
+    _, answer = await run(script(turn(refused)), Shelf(hit()))
+
+    assert summary(answer) == (Status.FAILED, NEEDS_OPERATOR, 0, 0)
 
 
 async def test_no_half_answer_stays_when_the_model_breaks_off(script: Script) -> None:

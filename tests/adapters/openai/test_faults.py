@@ -150,6 +150,7 @@ async def test_what_asking_again_cannot_change_is_asked_once(
     with pytest.raises(ModelUnavailable) as caught:
         await ask(model)
     assert words in str(caught.value)
+    assert caught.value.is_lasting == ("too long" not in words)
     assert [one.method for one in server.received].count("POST") == 1
 
 
