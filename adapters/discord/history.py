@@ -202,12 +202,14 @@ async def _found(client: AutoShardedClient, inbound: Inbound, *, opens_threads: 
     begins = message.id == here.thread
     for place in dict.fromkeys([here.thread, here.channel] if begins else [here.thread]):
         try:
-            found = await said_in(client.get_partial_messageable(int(place)), PAGE, after=Object(int(message.id)))
+            found = await said_in(client.get_partial_messageable(int(place)), PAGE, after=Object(int(message.id) - 1))
         except Gone:
             if opens_threads:
                 break  # an answer would have a thread
             continue
-        said = [one for one in found if one.type is not MessageType.thread_starter_message]
+        # What is asked by a command is the response, which bears the answer itself.
+        answers = [one for one in found if str(one.id) != message.id or one.author == client.user]
+        said = [one for one in answers if one.type is not MessageType.thread_starter_message]
         parts = await _about(client, inbound, said, is_thread=place == here.thread != here.channel)
         if parts:
             thread = here.model_copy(update={"thread": place})

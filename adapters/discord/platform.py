@@ -171,19 +171,17 @@ class DiscordChat(ChatPlatform):
         )
 
     async def find_answer(self, claim: Claim) -> FoundAnswer | None:
-        """Return what stands in a thread or, without one, in the place; the response to a command is not looked for."""
+        """Return what stands in a thread or, without one, in the place; what one person alone sees is in none."""
         asked = claim.question
-        if claim.address is None or claim.address.interaction is not None:
+        if claim.address is None or asked.visibility != "thread":
             return None
-        said = Inbound(
-            kind=InboundKind.WRITTEN,
-            setting=Setting.THREAD,
-            message=asked.message,
-            revision=asked.revision,
-            author=asked.author,
-            at=asked.asked_at,
-        )
-        return await find_answer(self.client, said, opens_threads=False)
+        said = Inbound(kind=InboundKind.WRITTEN, setting=Setting.THREAD, message=asked.message, revision=asked.revision)
+        found = await find_answer(self.client, said, opens_threads=False)
+        if found and found.messages and claim.address.interaction and asked.message.id != found.messages[0].id:
+            here = asked.message.thread
+            response = asked.message.model_copy(update={"thread": here.model_copy(update={"thread": here.channel})})
+            found = replace(found, messages=(response, *found.messages))
+        return found
 
     async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
         """Tell whoever used a command alone; others by a reply where they asked, which is removed from a server."""
@@ -298,8 +296,8 @@ class DiscordChat(ChatPlatform):
             return outside, claim.message, posted or response
         if posted:
             return claim.delivery.messages[0].thread.thread, None, posted
-        if self.now() - claim.question.asked_at >= WAY_LASTS:
-            # A command whose response is too old still shows that an answer comes; the bot may edit it as its own.
+        if claim.is_redelivered or self.now() - claim.question.asked_at >= WAY_LASTS:
+            # A response that is too old, or that the store has lost, still says so; the bot may edit it as its own.
             asking = self.client.get_partial_messageable(int(outside)).fetch_message(int(claim.message.id))
             with suppress(Gone, Rejected):
                 if (await translated(asking)).author == self.client.user:

@@ -171,6 +171,28 @@ async def test_a_response_whose_time_ends_meanwhile_is_finished_by_the_bot(disco
     assert ["A robot acts." in message.content for message in whole(discord)] == [True]
 
 
+@pytest.mark.parametrize("text", [ANSWER, LONG], ids=["short", "long"])
+@pytest.mark.parametrize("has_way", [True, False])
+async def test_an_answer_that_the_store_has_lost_is_found_and_not_posted_again(
+    discord: OnDiscordByCommand, text: Answer, has_way: bool
+) -> None:
+    """The response bears it, or its first part, whether or not it can still be changed by the interaction."""
+    claim = await discord.commanded()
+    delivery = await discord.surface.reply(claim, progress(text))
+    assert claim.address is not None
+    bare = claim.address.model_copy(update={"interaction": None})
+    again = replace(claim, attempt=2, address=claim.address if has_way else bare)
+
+    standing = await discord.surface.standing(again)
+    if text is ANSWER:
+        await discord.surface.reply(again, progress(text))
+
+    assert standing is not None
+    assert delivery.messages[-1:] == standing.messages[-1:]
+    assert not has_way or delivery.messages == standing.messages
+    assert len(whole(discord)) == 1
+
+
 async def test_a_failure_opens_no_thread(discord: OnDiscordByCommand) -> None:
     """There is nothing to go on from."""
     claim = await discord.commanded()
