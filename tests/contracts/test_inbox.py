@@ -349,7 +349,7 @@ async def test_the_answer_to_a_deleted_question_is_taken_back(inbox: Box) -> Non
     again = {each.message.id: each for each in [await taken(inbox), await taken(inbox)]}
     assert again == {
         "1": Withdrawal(asked("1", in_thread="1").message, attempt=2, fence=3, delivery=POSTED),
-        "2": Withdrawal(asked("2", in_thread="2").message, attempt=2, fence=3),
+        "2": Withdrawal(asked("2", in_thread="2").message, attempt=2, fence=3, was_released=True),
     }
     assert await is_empty(inbox)
 

@@ -239,7 +239,7 @@ async def test_a_deleted_question_is_not_tried_again(inbox: Box) -> None:
 
     assert await inbox.put(retried(asked("2")))
     assert await inbox.put(deleted(asked("2")))
-    assert await taken(inbox) == Withdrawal(asked("2").message, fence=2)
+    assert await taken(inbox) == Withdrawal(asked("2").message, fence=2, was_released=True)
     assert await is_empty(inbox)
 
 
@@ -373,10 +373,11 @@ async def test_a_platform_that_refuses_the_bot_costs_no_attempt(boxes: Boxes, er
 
 
 @pytest.mark.promise("deletions-count")
-async def test_a_question_that_was_handed_back_and_is_deleted_is_taken_back(boxes: Boxes) -> None:
+@pytest.mark.parametrize("has_failed", [True, False])
+async def test_a_question_that_waits_again_and_is_deleted_is_taken_back(boxes: Boxes, has_failed: bool) -> None:
     """Whoever had it may have left a sign of work there."""
     await boxes.here.put(asked())
-    await hand_back(boxes.here)
+    await (fail(boxes.here, ValueError()) if has_failed else hand_back(boxes.here))
     assert await boxes.here.put(deleted(asked()))
 
     assert await taken(boxes.there) == Withdrawal(asked().message, attempt=1, fence=2, was_released=True)

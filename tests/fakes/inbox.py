@@ -279,6 +279,7 @@ class MemoryInbox:
             record.state = "done"
             self._lines[record.message.thread].remove(record)
             return True
+        record.begun = record.begun or record.state == "waiting"
         return self._change(record, Interruption.DELETED)
 
     def _stop(self, record: Record) -> bool:

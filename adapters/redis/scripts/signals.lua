@@ -124,7 +124,7 @@ function script.delete(ref, thread)
   redis.call('HSET', question, 'attempts', 0)
   if state ~= 'waiting' then return reopen(ref, thread) end
   if found[1] ~= '0' or found[2] or found[3] or found[4] or found[5] then
-    set_state(ref, 'waiting') -- something may have been posted that has to go
+    set_state(ref, 'waiting', 'begun', 1) -- something may have been posted that has to go
   else
     set_state(ref, 'done')
     redis.call('LREM', key('thread', thread), 1, ref)
