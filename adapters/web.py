@@ -22,13 +22,7 @@ TURNS = 2  # of the event loop, after which a connection that has come in is set
 
 @contextlib.asynccontextmanager
 async def served(
-    routes: Iterable[web.AbstractRouteDef],
-    host: str,
-    port: int,
-    *,
-    refusal: str,
-    largest: int = 2**20,
-    **limits: float,
+    routes: Iterable[web.AbstractRouteDef], host: str, port: int, *, refusal: str, largest: int = 2**20, **limits: float
 ) -> AsyncGenerator[int]:
     """Serve *routes* while the block runs, and yield the port, which the system chooses for 0.
 

@@ -177,8 +177,10 @@ class DiscordChat(ChatPlatform):
             return None
         said = Inbound(kind=InboundKind.WRITTEN, setting=Setting.THREAD, message=asked.message, revision=asked.revision)
         found = await find_answer(self.client, said, opens_threads=False)
-        if found and found.messages and claim.address.interaction and asked.message.id != found.messages[0].id:
-            here = asked.message.thread
+        if found is None or not found.messages or asked.message.id in {each.id for each in found.messages}:
+            return found
+        here = asked.message.thread
+        if is_first(asked.message) and await self._is_response(asked.message, here.channel):
             response = asked.message.model_copy(update={"thread": here.model_copy(update={"thread": here.channel})})
             found = replace(found, messages=(response, *found.messages))
         return found
@@ -296,17 +298,22 @@ class DiscordChat(ChatPlatform):
             return outside, claim.message, posted or response
         if posted:
             return claim.delivery.messages[0].thread.thread, None, posted
-        if claim.is_redelivered or self.now() - claim.question.asked_at >= WAY_LASTS:
-            # A response that is too old, or that the store has lost, still says so; the bot may edit it as its own.
-            asking = self.client.get_partial_messageable(int(outside)).fetch_message(int(claim.message.id))
-            with suppress(Gone, Rejected):
-                if (await translated(asking)).author == self.client.user:
-                    return outside, None, response
+        # A response that is too old, or that the store has lost, still says that an answer comes.
+        is_doubtful = claim.is_redelivered or self.now() - claim.question.asked_at >= WAY_LASTS
+        if is_doubtful and await self._is_response(claim.message, outside):
+            return outside, None, response
         if address is not None and address.thread != here:  # no thread can be opened there
             return address.thread.thread, address.message, ()
         if self._opens(claim) and not await self._open_thread(claim.message, claim.question.text):
             return here.channel, claim.message, ()
         return here.thread, address.message if address is not None and not is_first(claim.message) else None, ()
+
+    async def _is_response(self, message: MessageRef, place: str) -> bool:
+        """Return whether a question is the response to a command, which the bot may edit as its own."""
+        asking = self.client.get_partial_messageable(int(place)).fetch_message(int(message.id))
+        with suppress(Gone, Rejected):
+            return (await translated(asking)).author == self.client.user
+        return False
 
     async def _open_thread(self, message: MessageRef, question: str) -> bool:
         """Open the thread of a question on a message; one that is there already, by whomever, is the one.

@@ -30,15 +30,7 @@ EVERYWHERE = {"contexts": [GUILD, DIRECT, PRIVATE], "integration_types": [BY_SER
 IN_THREADS = frozenset({"sources", "mute", "unmute"})  # of the bot's, which are where it is
 FORUMS = (15, 16)  # types of channels: forums, and those for media
 CHANNELS = (0, 5, 2, 13, *FORUMS)  # text, announcements, voice and stages
-TYPES = {
-    Kind.TEXT: 3,
-    Kind.CHOICE: 3,
-    Kind.NUMBER: 4,
-    Kind.FLAG: 5,
-    Kind.PERSON: 6,
-    Kind.CHANNEL: 7,
-    Kind.GROUP: 8,
-}
+TYPES = {Kind.TEXT: 3, Kind.CHOICE: 3, Kind.NUMBER: 4, Kind.FLAG: 5, Kind.PERSON: 6, Kind.CHANNEL: 7, Kind.GROUP: 8}
 MENU_NAME = "Answer from this message"
 LOOKED_EVERY = 3_600.0  # seconds between two looks whether Discord still has the commands
 

@@ -44,14 +44,7 @@ NOT_ASKED = "Slack did not say ({})"
 AT_ONCE = 10  # workspaces that are looked at
 NO_SUCH_GROUP = frozenset({"no_such_subteam", "subteam_not_found"})
 REFUSED = (
-    UNAUTHORIZED
-    | NO_SUCH_GROUP
-    | {
-        "account_inactive",
-        "not_allowed_token_type",
-        "missing_scope",
-        "no_permission",
-    }
+    UNAUTHORIZED | NO_SUCH_GROUP | {"account_inactive", "not_allowed_token_type", "missing_scope", "no_permission"}
 )
 OFF = frozenset({"socket_mode_disabled", "link_disabled", "socket_mode_not_enabled"})
 

@@ -22,13 +22,7 @@ from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.community.visibility import Visibility
 from core.events import Observer
 from core.messages import Practices
-from core.model import (
-    Answer,
-    Claim,
-    Delivery,
-    Drafted,
-    Progress,
-)
+from core.model import Answer, Claim, Delivery, Drafted, Progress
 from core.ports import Catalogue, ChatSurface, Membership
 
 if TYPE_CHECKING:
@@ -111,11 +105,7 @@ class Platform(ABC):
         members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies, stores.vault)
         moderation = Moderation(
-            stores.policies,
-            forgetting,
-            now=now,
-            budgets=settings.all_budgets,
-            has_prices=settings.prices is not None,
+            stores.policies, forgetting, now=now, budgets=settings.all_budgets, has_prices=settings.prices is not None
         )
         admission = admission_of(settings, stores, self._catalogue, members)
         return ChatServices(

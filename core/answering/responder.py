@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from functools import partial
 from operator import call
@@ -158,12 +158,17 @@ class Responder:
         most = self.agent.most(claim.question, conversation)
         if claim.question.is_doubtful and self.attention is not None:
             most += self.attention.most(claim.question, conversation)
+        admitted: Admitted | Refusal | Answer | None = None
         try:
-            return await self.admission.admit(claim, most + ONE_QUESTION)
+            admitted = await self.admission.admit(claim, most + ONE_QUESTION)
         except RetrievalUnavailable as error:
             self.observer(ServiceFailed("index", str(error)))
-            answer = Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
-            return answer if claim.delivery.answer is None else None
+            if claim.delivery.answer is None:
+                admitted = Answer(id=answer_id(claim.question), text=UNAVAILABLE, status=Status.UNAVAILABLE)
+        if claim.is_redelivered and isinstance(admitted, Answer | Refusal):
+            with suppress(Unavailable, ShutOut):  # a worker that died may have set something aside
+                await self.insist(partial(self.admission.count, claim, is_answered=False))
+        return admitted
 
     async def _show(
         self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None], outcome: Sequence[Answer]
@@ -183,6 +188,7 @@ class Responder:
             if isinstance(last, Answer) and last.is_failure:
                 return standing if await self._is_noted(claim, standing) else Delivery()
             progress = _only(last)
+            claim = replace(claim, delivery=claim.delivery.model_copy(update={"messages": standing.messages}))
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
@@ -242,8 +248,7 @@ class Responder:
         It counts as a question once there is an answer, or there would have been one, had nobody changed or deleted
         the question meanwhile; what goes wrong on our side is none.
         """
-        spent, outcome = list[Cost](), list[Answer]()
-        reservation, scope = None, None
+        spent, outcome, reservation, scope = list[Cost](), list[Answer](), None, None
         if admitted:
             reservation, scope = admitted.reservation, claim.question.scope.within(admitted.sources)
             conversation = conversation and conversation.within(admitted.sources)

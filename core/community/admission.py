@@ -14,6 +14,7 @@ from core.community.visibility import UNDECIDED, Visibility, Visible
 from core.errors import ShutOut, StoreUnavailable, Unavailable
 from core.messages import BUSY, CLOSED, NO_MEMBER, NOT_ALLOWED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
 from core.model import (
+    NOTHING_SPENT,
     Asker,
     Budget,
     BudgetAlert,
@@ -101,7 +102,13 @@ class Admission:
             return await self._told(claim, *_closed(question, visible))
         reservation = await self._reservation(question, policy, most, visible.charged)
         reservation = replace(reservation, patience=1) if claim.is_quiet else reservation
-        if reached := await self.quota.reserve(reservation):
+        try:
+            reached = await self.quota.reserve(reservation)
+        except BaseException:  # it may be set aside all the same
+            with suppress(StoreUnavailable):
+                await self.quota.settle(reservation, NOTHING_SPENT)
+            raise
+        if reached:
             return await self._turned_away(claim, reached, reservation)
         return Admitted(reservation, visible.sources)
 

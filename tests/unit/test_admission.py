@@ -22,6 +22,7 @@ from core.model import (
     PolicyFault,
     Reached,
     ReplyAddress,
+    Reservation,
     Telling,
     ThreadRef,
     WorkspaceRef,
@@ -43,11 +44,11 @@ PAUSE = Policy(paused_by=Person(id="mod"), paused_at=NOON)
 class Door:
     """An admission with everything around it, and these budgets of the operator's."""
 
-    def __init__(self, *budgets: Budget) -> None:
+    def __init__(self, *budgets: Budget, quota: type[MemoryQuota] = MemoryQuota) -> None:
         self.clock = Clock()
         self.policies = MemoryPolicies()
         self.dedup = MemoryDedup()
-        self.quota = MemoryQuota(now=self.clock.now)
+        self.quota = quota(now=self.clock.now)
         self.membership = MemoryMembership(guests={"guest"})
         self.shelf = Shelf(hit())
         homes = [
@@ -328,3 +329,25 @@ def test_what_is_set_aside_for_others_is_not_used_up() -> None:
         "What is left of the limit for this month is set aside for questions I'm still answering. "
         "You can try again in about 60 seconds."
     )
+
+
+class UnheardQuota(MemoryQuota):
+    """A quota that sets something aside, and the first time its answer is lost."""
+
+    async def reserve(self, reservation: Reservation) -> Reached | None:
+        """Do it before the connection breaks off."""
+        is_first = not self._holds
+        reached = await super().reserve(reservation)
+        if is_first:
+            raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+        return reached
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_what_was_set_aside_unheard_is_given_free_at_once() -> None:
+    """Also where whoever asked for it is not at the question any more."""
+    door = Door(Budget(holder=Holder.PERSON, most=1), quota=UnheardQuota)
+    with pytest.raises(StoreUnavailable):
+        await door.knock(Claim(question()))
+
+    assert await door.knock(Claim(question(id="m2"))) is None

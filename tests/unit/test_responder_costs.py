@@ -216,3 +216,18 @@ async def test_an_answer_that_somebody_had_written_who_died_counts_while_the_ind
 
     spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
     assert (answer.text, spent[Holder.PERSON, Period.DAY]) == (written.text, Cost(questions=1))
+
+
+@pytest.mark.promise("crash-safe")
+async def test_nothing_stays_set_aside_by_a_worker_that_died_where_there_is_an_excuse(script: Script) -> None:
+    """The next one sets nothing aside, as the index cannot say what may be read."""
+    shelf = Shelf(hit())
+    desk = Desk(script(), shelf=shelf)
+    run = Reservation(question=question(), run="1", most=Cost(questions=1, tokens=50), budgets=(), at=NOON)
+    assert await desk.quota.reserve(run) is None
+    shelf.fails = True
+
+    answer = await desk.answer(Claim(question(), attempt=2))
+
+    spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
+    assert (answer.status, spent[Holder.PERSON, Period.DAY]) == (Status.UNAVAILABLE, Cost(tokens=50))

@@ -184,12 +184,10 @@ async def test_an_answer_that_the_store_has_lost_is_found_and_not_posted_again(
     again = replace(claim, attempt=2, address=claim.address if has_way else bare)
 
     standing = await discord.surface.standing(again)
-    if text is ANSWER:
-        await discord.surface.reply(again, progress(text))
-
     assert standing is not None
-    assert delivery.messages[-1:] == standing.messages[-1:]
-    assert not has_way or delivery.messages == standing.messages
+    said = await discord.surface.reply(replace(again, delivery=standing), progress(text))
+
+    assert delivery == standing == said
     assert len(whole(discord)) == 1
 
 
