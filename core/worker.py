@@ -177,7 +177,7 @@ class Worker:
         The platform may be away, so it is tried a few times; if it may be the apology that ends the process, none is
         made any more.
         """
-        if not isinstance(task, Claim) or task.attempt > MOST_ENDINGS or task.cancelled.is_set():
+        if not isinstance(task, Claim) or task.attempt > MOST_ENDINGS or task.cancelled.reason in REPLACED:
             return True
         try:
             await self.responder.apologize(task, await self._surface(task))

@@ -22,6 +22,7 @@ from core.model import (
     Progress,
     Reaction,
     Status,
+    Stopped,
     Withdrawal,
 )
 from core.worker import EXHAUSTED, Worker
@@ -239,14 +240,19 @@ async def test_an_apology_that_cannot_be_made_now_is_made_later(
 
 
 @pytest.mark.promise("given-up-is-seen-to")
-@pytest.mark.parametrize(("workers", "statuses"), [(2, [Status.ANSWERED]), (3, [Status.FAILED]), (6, [])])
+@pytest.mark.parametrize(
+    ("workers", "is_stopped", "statuses"),
+    [(2, False, [Status.ANSWERED]), (3, False, [Status.FAILED]), (3, True, [Status.FAILED]), (6, False, [])],
+)
 async def test_what_ends_every_process_that_begins_it_is_given_up(
-    script: Script, workers: int, statuses: list[Status]
+    script: Script, workers: int, *, is_stopped: bool, statuses: list[Status]
 ) -> None:
-    """With an apology, unless that may be what ends them."""
+    """With an apology, also where somebody has stopped it, unless that may be what ends them."""
     office = Office(script(*WHOLE) if workers < MOST_ATTEMPTS else script())
     await office.inbox.put(asked("1"))
     office.inbox.outlive(asked("1").message, workers=workers)
+    if is_stopped:
+        await office.inbox.put(Stopped(message=asked("1").message, by=Person(id="p1")))
     async with office.open():
         await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
 
