@@ -105,7 +105,7 @@ async def test_whoever_was_forgotten_can_ask_again_and_be_forgotten_again(inbox:
     assert await inbox.put(by_eve(asked("2")))
 
     assert await inbox.forget(HOME, EVE.id) == 2
-    assert await taken(inbox) == Withdrawal(asked("1").message, fence=2)
+    assert await taken(inbox) == Withdrawal(asked("1").message, fence=2, was_released=True)
     assert await is_empty(inbox)
 
 
