@@ -47,6 +47,7 @@ from core.ports import Deliveries
 
 LONG_WAIT = timedelta(minutes=5)
 LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
+LONGEST_NOTING = 1.0  # seconds, for which the last words of an answer may wait while the store is slow
 
 
 class PlaceBreaker:
@@ -152,9 +153,9 @@ class DeliveryLog:
         return True
 
     async def keep(self, answer: Answer) -> None:
-        """Note an answer that is about to be shown, if that takes no time; one without footnotes is no great loss."""
+        """Note an answer that is about to be shown, as nobody else could; one without footnotes is no great loss."""
         if answer.citations:
-            await asyncio.wait({self._note(answer=answer)}, timeout=0.25)  # which nobody notices
+            await asyncio.wait({self._note(answer=answer)}, timeout=LONGEST_NOTING)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
