@@ -207,7 +207,7 @@ class Gate:
     """Keeps all that is done with one token from a platform that lets it do nothing for now.
 
     When the time is over one call goes first, and the others follow once it has been let in. `shut_out` hears why it is
-    shut, each time if anything was let in before or the token `was_good` once, and `let_in` that it is open again.
+    shut, each time if the token `was_good` once, as it is if anything was let in, and `let_in` that it is open again.
     """
 
     shut_out: Callable[[str], object] = unobserved
@@ -219,7 +219,6 @@ class Gate:
     was_good: bool = False
     reason: str = field(default="", init=False)
     _is_tried: bool = field(default=False, init=False)
-    _was_open: bool = field(default=False, init=False)
 
     @property
     def is_shut(self) -> bool:
@@ -235,7 +234,7 @@ class Gate:
         self._times, self._is_tried = self._times + is_again, False
         wait = self.policy.backoff(self._times) if seconds is None else seconds
         self._shut_until, self.reason = max(self._shut_until, self.clock() + wait), reason
-        if self._was_open or self.was_good:
+        if self.was_good:
             self.shut_out(reason)
 
     def open(self, *, is_certain: bool = False) -> None:
@@ -243,7 +242,7 @@ class Gate:
 
         Where it *is certain*, what was sent before shows it as well.
         """
-        self._was_open = self._was_open or not self.is_shut or self._is_tried
+        self.was_good = self.was_good or not self.is_shut or self._is_tried
         if self._is_tried or (is_certain and self.is_shut):
             self._shut_until, self._times, self._is_tried = -math.inf, 0, False
             self.let_in()

@@ -27,7 +27,7 @@ from discord.utils import oauth_url
 from adapters.chat.lease import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
 from adapters.discord.poster import NAMES, NEEDED, meaning
-from adapters.retry import CONNECTING, TOKEN_REFUSED, Retrying, RetryPolicy, Transient
+from adapters.retry import CONNECTING, TOKEN_REFUSED, Gate, Retrying, RetryPolicy, Transient
 from core.errors import Misconfigured, RateLimited, ShutOut, Unavailable
 from core.events import unobserved
 
@@ -77,7 +77,9 @@ def connect(
     return client
 
 
-async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retries: RetryPolicy = CONNECTING) -> None:
+async def stay_connected(
+    make: Callable[[], AutoShardedClient], token: str, retries: RetryPolicy = CONNECTING, gate: Gate | None = None
+) -> None:
     """Run a client until somebody closes it.
 
     The library comes back by itself once it was connected, but gives up when it cannot log in or when the gateway
@@ -89,7 +91,7 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retr
 
     def judge(error: Exception) -> Transient | None:
         try:
-            return _judge(error)
+            return _judge(error, gate)
         except Misconfigured:
             if not was_connected:
                 raise
@@ -111,7 +113,9 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retr
     await retrying.call(run)
 
 
-async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = CONNECTING) -> None:
+async def log_in(
+    client: AutoShardedClient, token: str, retries: RetryPolicy = CONNECTING, gate: Gate | None = None
+) -> None:
     """Log a client in that is to speak only, as soon as Discord can be reached. Raises `Misconfigured` as above."""
 
     async def enter() -> None:
@@ -122,11 +126,13 @@ async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = C
             client.http.connector = discord.utils.MISSING
             raise
 
-    await replace(retries, judge=_judge).call(enter)
+    await replace(retries, judge=partial(_judge, gate=gate)).call(enter)
 
 
-def _judge(error: Exception) -> Transient | None:
+def _judge(error: Exception, gate: Gate | None = None) -> Transient | None:
     """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
+    if gate is not None and gate.was_good and _is_refusal(error):
+        return Transient(TOKEN_REFUSED)
     if _is_refusal(error) or (isinstance(error, HTTPException) and error.status == MALFORMED):
         raise Misconfigured(REFUSAL) from error
     if isinstance(error, PrivilegedIntentsRequired):

@@ -67,7 +67,7 @@ class DiscordPlatform(Platform):
 
         given: dict[str, Any] = {"services": services, "setup": set_up, "presence": self._presence}
         listener = partial(self._client, Listener, **given)
-        await stay_connected(listener, self._token, self._retries(GATEWAY))
+        await stay_connected(listener, self._token, self._retries(GATEWAY), self._throttle.gate)
 
     @contextlib.asynccontextmanager
     async def client(self, stores: Stores, inbox: RedisInbox) -> AsyncGenerator[PlatformClient]:
@@ -79,7 +79,7 @@ class DiscordPlatform(Platform):
             surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer, gate=gate, remover=remover)
 
             async def enter() -> None:
-                await self._entered(partial(log_in, client, self._token))
+                await self._entered(partial(log_in, client, self._token, gate=self._throttle.gate))
                 self._members.answering = client
 
             yield PlatformClient(surface, enter, remover.run)

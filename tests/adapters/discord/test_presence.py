@@ -20,6 +20,7 @@ from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of
 from tests.adapters.discord.ears import listening
 from tests.fakes.box import Box
+from tests.fakes.clock import Clock
 from tests.servers.discord import TOKEN, DiscordServer, Reply
 from tests.waiting import wait_until
 
@@ -128,3 +129,24 @@ async def test_of_two_that_log_in_with_a_wrong_token_both_hear_that_it_is_refuse
                 await log_in(client, "wr0ng.t0ken.s3cret", replace(CONNECTING, attempts=1))
 
     assert [request.route for request in server.requests] == ["GET /users/@me"]
+
+
+@pytest.mark.promise("stays-connected")
+async def test_of_two_that_log_in_the_second_tries_a_token_again_that_was_good_for_the_first(
+    server: DiscordServer,
+) -> None:
+    """It may be reset just when the bot starts."""
+    addresses: dict[str, Any] = {"api_url": server.api_url, "gateway_url": server.gateway_url}
+    throttle, clock, told = Throttle(), Clock(), dict[int, str]()
+    throttle.gate.clock = clock
+
+    async def reset(seconds: float) -> None:
+        clock.advance(seconds)
+        server.token = TOKEN
+
+    for retries in (CONNECTING, replace(CONNECTING, sleep=reset, told=told.__setitem__)):
+        async with connect(EagerClient, message_content=False, throttle=throttle, **addresses) as client:
+            await log_in(client, TOKEN, retries, throttle.gate)
+        server.token = "another one"
+
+    assert told == {1: TOKEN_REFUSED}
