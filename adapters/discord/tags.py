@@ -14,19 +14,21 @@ MOST_TAGS = 5  # Discord takes no more on a post
 
 
 async def tag_answered(client: Client, forum: str, post: str, *, by: str = "", on: bool = True) -> None:
-    """Put the tag on a post, or take it off; *by* is whose post it has to be, if that matters.
+    """Put the tag on a post, or take it off and reopen the post; *by* is whose post it has to be, if that matters.
 
     Nothing is done where the channel is no forum with such a tag, the post has it already, or has no room for it.
     Raises `PostingFailed`.
     """
     tags: Any = (await translated(client.http.get_channel(int(forum)))).get("available_tags") or ()
-    tag = next((str(one["id"]) for one in tags if str(one.get("name", "")).strip().casefold() == TAG), None)
+    names = {str(one["id"]): str(one.get("name", "")).strip().casefold() for one in tags}
+    tag = next((each for each, name in names.items() if name == TAG), None)
     if tag is None:
         return
     found: Any = await translated(client.http.get_channel(int(post)))
-    others = [str(each) for each in found.get("applied_tags") or () if str(each) != tag]
-    has_it = len(others) < len(found.get("applied_tags") or ())
-    if has_it == on or (on and len(others) >= MOST_TAGS) or by not in ("", str(found.get("owner_id"))):
+    has = [str(each) for each in found.get("applied_tags") or () if str(each) in names]  # the forum may have lost some
+    others = [each for each in has if each != tag]
+    if (tag in has) == on or (on and len(others) >= MOST_TAGS) or by not in ("", str(found.get("owner_id"))):
         return
-    wanted, reason = ([*others, tag], "The question was answered") if on else (others, "The answer did not help")
-    await translated(client.http.edit_channel(int(post), applied_tags=wanted, reason=reason))
+    changed: Any = {"applied_tags": [*has, tag]} if on else {"applied_tags": others, "archived": False}
+    reason = "The question was answered" if on else "The answer did not help"
+    await translated(client.http.edit_channel(int(post), **changed, reason=reason))

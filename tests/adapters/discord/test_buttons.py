@@ -213,12 +213,12 @@ async def test_another_opinion_replaces_the_one_before(office: Office, place: Pl
 
 @pytest.mark.promise("forums")
 async def test_a_post_is_no_longer_answered_when_its_author_says_so(office: Office, place: Place) -> None:
-    """And again if the author says that it helped after all; what others think of it changes no tag."""
+    """It is open again then, and answered again if the author says so; what others think of it changes no tag."""
     server = office.server
     forum = server.add_channel(place.guild, "help", forum=True, tags=("Answered",))
     server.allow(forum, Permission.MANAGE_THREADS)
     post, _ = server.post_in_forum_as(place.ada, forum, "Robots", "What is a robot?")
-    server.change_thread(post, applied_tags=list(forum.tags))
+    server.change_thread(post, applied_tags=[*forum.tags, server.platform.new_id()])  # one that was deleted
     bob, seen = server.add_member(place.guild, "Bob"), list[bool]()
     async with office.open() as client:
         view = controls_view(Controls.VOTE, question_of(place))
@@ -226,13 +226,14 @@ async def test_a_post_is_no_longer_answered_when_its_author_says_so(office: Offi
         await client.wait_until_ready()
         thread = client.get_partial_messageable(post.id)
         message = server.platform.messages[(await thread.send("An answer.", view=view)).id]
+        server.change_thread(post, archived=True)
         for who, button, tagged in ((place.ada, 1, False), (place.ada, 0, True), (bob, 1, True)):
             pressed = server.press(who, message, message.custom_ids[button])
             await server.until(lambda pressed=pressed: pressed.acknowledged)
             await server.until(lambda tagged=tagged: bool(post.applied_tags) is tagged)
             seen.append(bool(post.applied_tags))
 
-    assert (seen, len(post.applied_tags)) == ([False, True, True], 1)
+    assert (seen, len(post.applied_tags), post.archived) == ([False, True, True], 1, False)
 
 
 async def test_a_vote_that_cannot_be_kept_is_told_so(office: Office, place: Place) -> None:
