@@ -6,6 +6,7 @@ of it with buttons and forms, so what is set is read, and applied here as Discor
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,10 +63,11 @@ def _decided(rules: Sequence[Rule], levels: Sequence[Collection[tuple[object, ob
 
 @dataclass(slots=True)
 class DiscordModerators:
-    """Says who moderates; what Discord has said is kept for a minute, also that it said nothing."""
+    """Says who moderates; what Discord has said is kept for a minute, also that it said nothing, or not soon enough."""
 
     policies: PolicyStore
     clock: Callable[[], float] = time.monotonic
+    longest: float = 5.0  # seconds
     _kept: dict[int, tuple[float, CommandRules]] = field(
         default_factory=dict[int, tuple[float, CommandRules]], init=False
     )
@@ -89,8 +91,9 @@ class DiscordModerators:
         at, rules = self._kept.get(guild_id, (float("-inf"), CommandRules()))
         if self.clock() - at >= KEPT:
             try:
-                rules = await QUICK.call(lambda: _read(client, guild_id))
-            except PostingFailed:
+                async with asyncio.timeout(self.longest):
+                    rules = await QUICK.call(lambda: _read(client, guild_id))
+            except (PostingFailed, TimeoutError):
                 rules = CommandRules()
             self._kept[guild_id] = self.clock(), rules
         return rules

@@ -15,7 +15,7 @@ from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home
 from tests.adapters.discord.test_buttons import posted
 from tests.builders import NOON
-from tests.servers.discord import Channel, DiscordServer, Fault, Permission, Reply, Role, User
+from tests.servers.discord import Channel, DiscordServer, Fault, Hang, Permission, Reply, Role, User
 
 READ = "GET /applications/{application}/guilds/{guild}/commands/permissions"
 PAUSED = messages.paused(is_new=True)
@@ -146,13 +146,14 @@ async def test_a_channel_where_the_command_is_off_is_one_where_nobody_moderates_
         Reply(403, {"code": 50001, "message": "Missing Access"}),
         Reply(200, {"permissions": True}),
         Reply(200, [["odd"], {"id": 5}, {"permissions": [7]}]),
+        Hang(),
     ],
 )
 async def test_settings_that_cannot_be_read_leave_it_to_whoever_manages_the_server(
     office: Office, place: Place, boss: User, fault: Fault
 ) -> None:
-    """Nobody is taken for a moderator then."""
-    async with office.open():
+    """Nobody is taken for a moderator then, nor waits for long to hear so."""
+    async with office.open(moderators=DiscordModerators(office.policies, longest=0.2)):
         office.server.set_command(place.guild, ADMIN, place.ada, allowed=True)
         office.server.faults.break_(READ, fault)
         told = [await ordered(office, each, place.channel) for each in (place.ada, boss)]
