@@ -275,8 +275,8 @@ async def _awaited(waits: Waits, question: Question) -> Awaited | None:
     """Return what a question waits for; None where it would not be answered, or nobody knows whether it would."""
     try:
         return Awaited.TURN if await waits.admits(question) else None
-    except PeopleUnavailable as unknown:
-        return None if unknown.wait is None else Awaited.READERS
+    except PeopleUnavailable:
+        return Awaited.READERS
     except Unavailable:
         return None
 

@@ -63,7 +63,7 @@ BUSY = "I'm busy"
 MEMBERS_ONLY = "Sorry, I only answer members here: the documents may not be meant for guests. A member can ask for you."
 STRANGERS_READ = (
     "Sorry, my documents are for members only, and guests or people from outside can read this. Members can ask me "
-    "privately, and a moderator can open this channel to guests."
+    "privately, and a moderator can open a channel to guests."
 )
 NO_MEMBER = (
     "Sorry, I only answer members of the communities that I work for, and I can't see that you belong to one of them. "
@@ -79,7 +79,9 @@ CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minu
 
 AWAITED: Mapping[Awaited, str] = {
     Awaited.TURN: f"{BUSY} with other questions; yours is waiting for its turn.",
-    Awaited.READERS: "I'm still checking who reads along here, as I only answer members. The answer will appear here.",
+    Awaited.READERS: (
+        "I'm still checking who asks and reads along, as I only answer members. The answer will appear here."
+    ),
     Awaited.MODEL: (
         "I'm still waiting for the language model. It may be thinking or loading, which can take minutes. "
         "The answer will appear here."

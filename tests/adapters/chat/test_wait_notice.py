@@ -124,12 +124,15 @@ async def test_whose_turn_has_come_meanwhile_and_who_will_not_be_answered_is_tol
 
 
 @pytest.mark.promise("never-silent")
-async def test_while_the_platform_says_when_it_is_known_who_reads_along_that_is_what_is_waited_for() -> None:
-    """And not the turn of the question, which has come."""
+@pytest.mark.parametrize("wait", [60.0, None])
+async def test_while_the_platform_does_not_say_who_asks_and_reads_along_that_is_what_is_waited_for(
+    wait: float | None,
+) -> None:
+    """And not the turn of the question, which has come; also where it does not say when it will."""
     thread, box = Thread(), Box()
 
     async def later(_: Question) -> bool:
-        raise PeopleUnavailable("Slack says it in a minute.", wait=60.0)
+        raise PeopleUnavailable("Slack says it later.", wait=wait)
 
     await give(thread, by=replace(waits(box), admits=later))
 
@@ -137,14 +140,10 @@ async def test_while_the_platform_says_when_it_is_known_who_reads_along_that_is_
 
 
 async def test_who_will_not_be_answered_is_not_told_to_wait(box: Box) -> None:
-    """Nor whoever may be a guest, of whom the platform does not say it; somebody else is told there."""
+    """Somebody else is told there."""
     thread, by = Thread(), waits(box)
 
-    async def unknown(_: Question) -> bool:
-        raise PeopleUnavailable("Slack does not say who asks.")
-
     await give(thread, by=replace(by, admits=waits(box, admits=False).admits))
-    await give(thread, by=replace(by, admits=unknown))
     before = list(thread.did)
     await give(thread, by=by)
 
