@@ -16,6 +16,7 @@ from adapters.openai.reading import Reading
 from adapters.openai.refusals import NO_ROOM, compared, refusal_of
 from adapters.retry import SERVICE, CircuitBreaker, Gate, Retrying, RetryPolicy, Transient
 from adapters.vendors import quoted
+from core.answering.context import size_of
 from core.errors import ModelUnavailable, PromptTooLong, ShutOut
 from core.events import Observer, Retried, ServiceSaid, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
@@ -156,7 +157,7 @@ class OpenAIChat:
         error.is_lasting = failure.lasting and failure.passing is None and not failure.is_long
         if refusal and failure.is_long:
             limit = refusal.limit or await self.connection.listed_context()
-            self.dialect.learn_context(limit)
+            self.dialect.learn_context(limit or self.dialect.guessed(size_of(asking.body["messages"])))
             error = error if asking.was_shown else PromptTooLong(failure.sentence, limit=limit)
         error.detail = refusal.told if refusal else ""
         return error

@@ -12,6 +12,7 @@ from typing import Any
 from adapters.openai.calls import is_object
 from adapters.openai.reading import Reading
 from adapters.openai.refusals import NO_TOOLS, ServiceRefusal
+from core.answering.context import BYTES_PER_TOKEN
 from core.answering.prompts import fenced, without_search
 from core.model import ChatMessage, ModelTurn, Prompt, ToolSpec
 
@@ -19,8 +20,8 @@ UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 BOUNDS = ("max_tokens", "max_completion_tokens")  # the one that more services know, and that of newer models
 HEARD = 3  # turns without the mark of thoughts, after which a model is no longer taken for one that thinks aloud
 SHARE = 4  # so much of a small context is left to the answer
+SHORT = 2_048  # tokens, which every model reads
 CONTEXT = "context"
-ALTERNATING = frozenset({"user", "assistant", "system"})
 LEARNED = 900.0  # seconds for which a refusal counts; then it is tried again, as it may have been meant otherwise
 _ON_LENGTH = re.compile(
     r"max_(?:completion_)?tokens(?!\W+(?:must|should) be (?:at least|greater))|maximum tokens you requested",
@@ -34,6 +35,7 @@ _ON_SYSTEM = re.compile(
 )
 _ON_THOUGHTS = re.compile(r"reasoning_(?:content|details)|['`\"]reasoning['`\"]", re.IGNORECASE)
 _ON_IDS = re.compile(r"length of 9|exactly 9 |\{9\}", re.IGNORECASE)
+_ON_CHOICE = re.compile(r"tool[_ ]choice", re.IGNORECASE)
 _USUAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
 
 
@@ -59,6 +61,7 @@ class EndpointDialect:
     context: int | None = None
     clock: Callable[[], float] = time.monotonic
     heard: int = 0  # for so many turns more, what comes is held back until the model's thoughts are over
+    read: int = 0  # the most tokens that it has counted in a prompt
     _learned: dict[str, float] = field(default_factory=dict[str, float])  # what was refused or wanted, until when
     _set_context: int | None = None
 
@@ -75,6 +78,15 @@ class EndpointDialect:
         if tokens is not None:
             self.context = min(tokens, self.context or tokens)
             self._learn(CONTEXT)
+
+    def guessed(self, size: int) -> int | None:
+        """Return how many tokens may fit where so many bytes were refused without a limit: half of them, and an answer.
+
+        None for a short prompt, and for one no longer than another that was read, which may be refused by mistake once.
+        """
+        tokens, read = round(size / BYTES_PER_TOKEN), self.read
+        self.read = read if tokens > read else 0
+        return max(tokens * 2 // 3, read) if tokens > max(read, SHORT) else None
 
     def _learn(self, what: str) -> None:
         self._learned[what] = self.clock() + LEARNED
@@ -128,18 +140,15 @@ class EndpointDialect:
         """
         text = refusal.words
         bound = next((bound for bound in BOUNDS if bound in body), None)
-        if bound and _ON_LENGTH.search(text):  # it is not known, or more than the model can write
-            refused = f"no {bound}"
-        elif "tools" in body and NO_TOOLS.search(text):
-            refused = "no tools"
-        elif "stream_options" in body and ("stream_options" in text or "include_usage" in text):
-            refused = "no stream_options"
-        elif body["stream"] and _ON_STREAM.search(text):  # where nobody has verified an organization, for one
-            refused = "no stream"
-        elif "tool_choice" in body and re.search(r"tool[_ ]choice", text, re.IGNORECASE):
-            refused = f"no tool_choice={body['tool_choice']}"
-        else:
-            refused = self._wanted(body["messages"], text)
+        is_on_options = "stream_options" in text or "include_usage" in text
+        meant = (
+            (f"no {bound}", bound and _ON_LENGTH.search(text)),  # it is not known, or more than the model can write
+            ("no tools", "tools" in body and NO_TOOLS.search(text)),
+            ("no stream_options", "stream_options" in body and is_on_options),
+            ("no stream", body["stream"] and _ON_STREAM.search(text)),  # an organization that nobody has verified
+            (f"no tool_choice={body.get('tool_choice')}", "tool_choice" in body and _ON_CHOICE.search(text)),
+        )
+        refused = next((what for what, is_meant in meant if is_meant), None) or self._wanted(body["messages"], text)
         if refused:
             self._learn(refused)
         return refused is not None
@@ -164,6 +173,7 @@ class EndpointDialect:
 
         It is kept with the turn, and nowhere by the ids of calls, which many services number anew for each person.
         """
+        self.read = max(self.read, turn.usage.prompt_tokens)
         if reading.filter.has_thought_aloud:
             self.heard = HEARD
         elif self.heard:
@@ -238,18 +248,11 @@ class EndpointDialect:
         """Return messages of which no two of the same side are neighbours, as several templates want them."""
         joined: list[ChatMessage] = []
         for message in messages:
-            own = message
-            if "no system" in self._learned and message["role"] == "system":
-                own = {**message, "role": "user"}
+            is_told = "no system" in self._learned and message["role"] == "system"
+            own = {**message, "role": "user"} if is_told else message
             last = joined[-1] if joined else {}
-            both = last.get("content"), own.get("content")
-            is_same = own["role"] == last.get("role") and own["role"] in ALTERNATING
-            if (
-                is_same
-                and all(isinstance(each, str) for each in both)
-                and not (own.keys() | last.keys()) - {"role", "content"}
-            ):
-                joined[-1] = {**last, "content": f"{both[0]}\n\n{both[1]}"}
+            if own["role"] == last.get("role") and own.keys() == last.keys() == {"role", "content"}:
+                joined[-1] = {**last, "content": f"{last['content']}\n\n{own['content']}"}
             else:
                 joined.append(own)
         return joined

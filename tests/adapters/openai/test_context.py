@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from adapters.openai import OpenAIChat, OpenAILimits
+from adapters.openai.dialect import LEARNED
+from core.answering.agent import Agent
+from core.answering.context import size_of
 from core.errors import PromptTooLong
-from core.model import Prompt
-from tests.adapters.openai.asking import ASKED, QUICK, ask, turn_of
+from core.model import Prompt, Status, Turn
+from tests.adapters.openai.asking import ASKED, QUICK, ask
+from tests.builders import conversation, hit, question, turn_of
+from tests.fakes.clock import Clock
+from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer
 from tests.servers.openai_shapes import TOO_LONG
 from tests.servers.service import Reply
@@ -69,6 +76,34 @@ async def test_a_service_without_a_list_tells_nothing(model: OpenAIChat, server:
     assert caught.value.limit is None
 
 
+async def test_what_was_too_long_is_not_sent_again_where_no_limit_is_told(server: ChatServer) -> None:
+    """What is then asked is cut beforehand for a while, but not because of one odd refusal of what was read before."""
+    clock, refused = Clock(), list[bool]()
+
+    def rule(body: Mapping[str, Any]) -> Reply | None:
+        refused.append(size_of(body["messages"]) > most)
+        return TOO_LONG["Bedrock"][0] if refused[-1] else None
+
+    async def refusals_of(*past: Turn) -> int:
+        """How often a question in such a conversation is refused before it is answered."""
+        refused.clear()
+        assert (await agent.answer(question(), conversation(*past))).status is Status.ANSWERED
+        return sum(refused)
+
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=replace(QUICK, clock=clock))
+    agent, long = Agent(model, Shelf(hit()), clock=clock), turn_of("What?", "It acts. " * 500)
+    server.rules.append(rule)
+    most = 24_000
+    assert [await refusals_of(*[long] * 8) for _ in range(3)] == [1, 0, 0]
+    clock.advance(LEARNED)
+    assert [await refusals_of(*[long] * 8) for _ in range(3)] == [0, 1, 0]
+    clock.advance(LEARNED)
+    await refusals_of()
+    most = 12_000
+    assert [await refusals_of(*[long] * 3) for _ in range(3)] == [1, 1, 0]
+    await model.aclose()
+
+
 async def test_a_limit_is_the_services_and_not_somebodys(model: OpenAIChat, server: ChatServer) -> None:
     """A server that repeats the prompt repeats what people wrote."""
     said = "What if the maximum context length is 300 tokens?"
@@ -88,7 +123,7 @@ async def test_a_small_context_leaves_room_for_what_is_asked(
     limits = OpenAILimits(tokens=8192, context=context)
     model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=limits, retries=QUICK)
     server.say("Yes.")
-    await turn_of(model)
+    await ask(model)
     assert (server.received[0].body["max_tokens"], model.most_tokens, model.context_tokens) == (most, most, context)
     await model.aclose()
 
