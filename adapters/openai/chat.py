@@ -114,8 +114,7 @@ class OpenAIChat:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
         dialect, names, is_shut = self.dialect, [tool.name for tool in asking.tools], self._gate.is_shut
         reading = asking.reading = Reading(self.model, names, asking.may_call, is_heard=dialect.heard > 0)
-        most = 1 if asking.may_call else 0  # slips, after which its tools are left out
-        is_plain = asking.slips > most
+        is_plain = asking.slips > (1 if asking.may_call else 0)  # after which its tools are left out
         body = dialect.body(asking.prompt, asking.tools, may_call=asking.may_call, is_plain=is_plain)
         asking.body = {name: said for name, said in body.items() if name not in asking.left_out}
         try:

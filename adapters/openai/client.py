@@ -78,8 +78,7 @@ class Endpoint:
             path = "/openai" if "api-version" in query else "/openai/v1"
         if "api-version" in query and path.endswith("/openai"):
             path = f"{path}/deployments/{quote(model, safe='')}"
-        is_classic = CLASSIC in path
-        key = {"api-key": api_key} if is_classic and api_key else {"Authorization": f"Bearer {api_key or NO_KEY}"}
+        key = {"api-key": api_key} if CLASSIC in path and api_key else {"Authorization": f"Bearer {api_key or NO_KEY}"}
         headers = {**key, "Content-Type": "application/json", "Accept": "application/json", "User-Agent": AGENT}
         where = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path, query="", fragment="")
         return cls(where.geturl(), query, headers)

@@ -37,8 +37,7 @@ class Connection:
 
     def __init__(self, model: str, api_key: str, base_url: str | None, limits: OpenAILimits) -> None:
         self._model = model
-        self._api_key = api_key
-        self._base_url = base_url
+        self._endpoint = Endpoint.of(base_url, model, api_key)
         self._limits = limits
         self._client: AsyncClient | None = None
         self._chat: URL | None = None
@@ -175,5 +174,5 @@ class Connection:
         if self._client is None:
             await self.load()
         if self._client is None:
-            self._client = connect(Endpoint.of(self._base_url, self._model, self._api_key), self._limits)
+            self._client = connect(self._endpoint, self._limits)
         return self._client

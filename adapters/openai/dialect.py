@@ -35,6 +35,7 @@ _ON_SYSTEM = re.compile(
 )
 _ON_THOUGHTS = re.compile(r"reasoning_(?:content|details)|['`\"]reasoning['`\"]", re.IGNORECASE)
 _ON_IDS = re.compile(r"length of 9|exactly 9 |\{9\}", re.IGNORECASE)
+_ON_EFFORT = re.compile(r"reasoning_effort.{0,40}\bnone\b", re.IGNORECASE)
 _ON_CHOICE = re.compile(r"tool[_ ]choice", re.IGNORECASE)
 _USUAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
 
@@ -131,6 +132,8 @@ class EndpointDialect:
             body["tools"] = [{"type": "function", "function": function} for function in functions]
             if f"no tool_choice={choice}" not in self._learned:
                 body["tool_choice"] = choice
+            if "no effort" in self._learned:
+                body["reasoning_effort"] = "none"
         return body
 
     def concede(self, body: Mapping[str, Any], refusal: ServiceRefusal) -> bool:
@@ -143,6 +146,7 @@ class EndpointDialect:
         is_on_options = "stream_options" in text or "include_usage" in text
         meant = (
             (f"no {bound}", bound and _ON_LENGTH.search(text)),  # it is not known, or more than the model can write
+            ("no effort", "tools" in body and "reasoning_effort" not in body and _ON_EFFORT.search(text)),
             ("no tools", "tools" in body and NO_TOOLS.search(text)),
             ("no stream_options", "stream_options" in body and is_on_options),
             ("no stream", body["stream"] and _ON_STREAM.search(text)),  # an organization that nobody has verified
@@ -174,10 +178,7 @@ class EndpointDialect:
         It is kept with the turn, and nowhere by the ids of calls, which many services number anew for each person.
         """
         self.read = max(self.read, turn.usage.prompt_tokens)
-        if reading.filter.has_thought_aloud:
-            self.heard = HEARD
-        elif self.heard:
-            self.heard -= 1
+        self.heard = HEARD if reading.filter.has_thought_aloud else max(self.heard - 1, 0)
         return replace(turn, memo=TurnMemo(self, reading.extras, reading.thoughts)) if turn.tool_calls else turn
 
     def _told(self, messages: Iterable[ChatMessage], *, is_plain: bool) -> Iterator[ChatMessage]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.openai.refusals import (
+    BAD_KEY,
+    FILTER,
     LOADING,
     NO_MODEL,
     NO_MONEY,
@@ -67,9 +69,9 @@ LASTING: Mapping[int | str, str] = {
 TOO_MANY, UNAVAILABLE, OVERLOADED = 429, 503, 529
 BUSY_STATUSES = frozenset({TOO_MANY, UNAVAILABLE, OVERLOADED})
 PASSING = frozenset({408, 409, TOO_MANY})
-FILTERS = ("content_filter", "content management policy")
+OF_PROMPT = frozenset({400, 422})
 NO_ADDRESS = frozenset({301, 302, 303, 307, 308, 404, 405})
-NAMED = ("model", "deployment")
+NAMED = ("model", "deployment", "endpoints")
 
 
 class Paused(Exception):
@@ -139,17 +141,17 @@ def diagnose(error: Exception, model: str) -> Failure:
 
 def busy(wait: float | None) -> str:
     """Return the sentence for a service that wants to be left alone for so many seconds, as far as it is known."""
-    return BUSY.format("a moment" if wait is None or wait < 1 else f"{math.ceil(wait)} seconds")
+    return BUSY.format("a moment" if wait is None or wait <= 1 else f"{math.ceil(wait)} seconds")
 
 
 def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
     """Return what a service means where its words or its code say so."""
     text = refusal.words.lower()
-    if refusal.is_about_length:
-        return Failure(TOO_LONG.format(model=model), lasting=True, is_final=True, is_long=True)
     if SLIP.search(text):
         return Failure(BROKEN, Transient("a failed tool call"), is_slip=True)
-    if refusal.status in {None, 400, 403, 422} and any(each in text for each in FILTERS):
+    if refusal.is_about_length:
+        return Failure(TOO_LONG.format(model=model), lasting=True, is_final=True, is_long=True)
+    if refusal.status in {None, 400, 403, 422} and FILTER.search(text):
         return Failure(WITHHELD, is_final=True)
     told = (refusal.status or 0, refusal.code, refusal.kind)
     sentence = next((LASTING[each] for each in told if each in LASTING), None)
@@ -157,7 +159,7 @@ def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
         sentence = NO_SERVICE
     if refusal.status != TOO_MANY and NO_MONEY.search(text):  # in some services with the status of a bad request
         sentence = NO_CREDIT
-    elif sentence is None and "api key not valid" in text:  # as Gemini says it, with a 400
+    elif sentence is None and BAD_KEY.search(text):  # as Gemini says it, with a 400
         sentence = WRONG_KEY
     elif sentence is None and refusal.status in {None, 400, 422, 500} and NO_MODEL.search(text):
         sentence = UNKNOWN_MODEL
@@ -173,7 +175,7 @@ def _of_status(refusal: ServiceRefusal) -> Failure | None:
     if status in PASSING or status >= 500:  # noqa: PLR2004 - all of the server's own failures
         sentence = busy(refusal.wait) if status == TOO_MANY else FAILED
         return Failure(sentence, Transient(f"status {status}", refusal.wait), is_busy=status in BUSY_STATUSES)
-    return Failure(REFUSED, lasting=True, is_final=True)
+    return Failure(REFUSED, lasting=True, is_final=status in OF_PROMPT)
 
 
 def _of_answer(error: BrokenAnswer) -> Failure:

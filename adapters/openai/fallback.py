@@ -75,9 +75,14 @@ class FallbackChat:
         self.is_away = True
         self._observer(FellBack("chat model", why))
         yield Handover(self._prices)
-        async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
-            async for piece in _told_late(pieces) if was_shown else pieces:
-                yield piece
+        try:
+            async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except PromptTooLong as error:
+            if not was_shown:  # which is said to those alone who have seen nothing
+                raise
+            raise ModelUnavailable(str(error), is_final=True) from error
 
     def _unasked(self, prompt: Prompt) -> str:
         """Return why the first is not even asked, if it is not."""
@@ -100,14 +105,3 @@ class FallbackChat:
         if was_shown:
             self._rest.shut(str(error))
         return str(error)
-
-
-async def _told_late(
-    pieces: AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None],
-) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
-    """Yield the same; that a prompt is too long is said to those alone who have seen nothing."""
-    try:
-        async for piece in pieces:
-            yield piece
-    except PromptTooLong as error:
-        raise ModelUnavailable(str(error), is_final=True) from error

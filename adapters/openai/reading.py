@@ -251,7 +251,7 @@ class Reading:
         """Return the text that is new, and keep what else there is."""
         delta = fields_of(choice.get("message") if choice.get("delta") is None else choice["delta"])
         if reason := choice.get("finish_reason"):
-            self._finish_for(str(reason).lower())
+            self._finish_for(str(reason).lower(), str(choice.get("native_finish_reason")).lower())
         if calls := delta.get("tool_calls"):
             self._calls.add(calls)
         text = words_of(delta.get("content")) or words_of(delta.get("refusal"))
@@ -262,9 +262,9 @@ class Reading:
             return text
         return self.filter.shown(text) if text else ""
 
-    def _finish_for(self, reason: str) -> None:
+    def _finish_for(self, reason: str, native: str) -> None:
         """Take note of why the answer is over. Raises `BrokenAnswer` where the service could not go on."""
-        if "malformed" in reason:
+        if "malformed" in f"{reason} {native}":
             raise ToolSlip("a failed tool call")
         if reason in BROKEN_OFF:
             raise BrokenAnswer("an error instead of an end")

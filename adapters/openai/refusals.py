@@ -40,17 +40,26 @@ NO_TOOLS = re.compile(
 )
 NO_MONEY = re.compile(
     r"credit balance is too low|budget (?:has been )?exceeded|budget_exceeded|insufficient (?:balance|credits?|funds)"
-    r"|used all (?:available|of your) credits|out of credits",
+    r"|used all (?:available|of your) credits|out of credits|spending limit|have any credits",
     re.IGNORECASE,
 )
 NO_MODEL = re.compile(
     r"model[ _]not[ _](?:exist|found|available)|not a valid model|invalid[ _]model\b|unknown model|no such model"
-    r"|(?:failed|unable) to (?:load|access) (?:the )?model"
+    r"|(?:failed|unable) to (?:load|access) (?:the )?model|with the specified model|supported by any provider"
     r"|\bmodel\b[^.]{0,80} (?:does not exist|not found|no longer available|has been (?:deprecated|retired|removed))",
     re.IGNORECASE,
 )
 LOADING = re.compile(r"(?<!\berror )\bloading (?:the )?model|\bmodel\b.{0,100} is (?:\w+ )?loading", re.IGNORECASE)
-SLIP = re.compile(r"tool_use_failed|model called a tool", re.IGNORECASE)
+SLIP = re.compile(
+    r"tool_use_failed|model called a tool|parsing tool call|failed to parse (?:input|tool call)", re.IGNORECASE
+)
+FILTER = re.compile(
+    r"content_filter|content management policy|(?:input|prompt) was flagged|content (?:violates|exists risk)"
+    r"|data_?inspection_?failed",
+    re.IGNORECASE,
+)
+BAD_KEY = re.compile(r"api key (?:not valid|expired)", re.IGNORECASE)
+ANYWHERE = ("error", "message", "errors")  # what is wrong, where it is not within the error
 ECHO = 36  # characters in a row that a service takes from a request; a shorter run can be its own words
 QUOTED = frozenset({"input", "failed_generation", "url"})  # beside what is wrong; what people or the model wrote
 PAUSES = {503: 60.0, 529: 60.0}  # seconds of a pause that are believed; what is overloaded may be well any moment
@@ -59,14 +68,16 @@ _LIMITS = tuple(
     re.compile(each, re.IGNORECASE)
     for each in (
         r"(\d{3,9}) (?:maximum|max\b)",
+        r"context (?:length|window|size)(?: of| is| limit)?(?: only)? ?\(?(\d{3,9})",
         r"(?:maximum|max(?!_)|available|configured)[^.\d]{0,70}?(\d{3,9})",
         r">\s*(\d{3,9})",
-        r"(?:must be <=|cannot exceed|context (?:length|window|size)(?: of| is)?(?: only)? ?\(?) ?(\d{3,9})",
+        r"(?:must be <=|cannot exceed) ?(\d{3,9})",
         r"(?:\blimit(?: of| is|:)?|max_seq_len \(|length should be \[1,) ?(\d{3,9})",
     )
 )
 _AFTER = re.compile(
-    r"(?:try again|retry) (?:in|after) (?:(\d+)h)? ?(?:(\d+)m(?!s))? ?(?:(\d+(?:\.\d+)?) ?(ms|s)\w*)?", re.IGNORECASE
+    r"(?:(?:try again|retry) (?:in|after)|please wait) (?:(\d+)h)? ?(?:(\d+)m(?!s))? ?(?:(\d+(?:\.\d+)?) ?(ms|s)\w*)?",
+    re.IGNORECASE,
 )
 _DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"')
 _RESET = re.compile(r'"X-RateLimit-Reset"\s*:\s*"?(\d{13})', re.IGNORECASE)
@@ -162,7 +173,8 @@ def _read(text: str, status: int | None, headers: Mapping[str, str], sent: Sent)
     body = body[0] if isinstance(body, list) and body else body  # pyright: ignore[reportUnknownVariableType] - the service's JSON
     fields = fields_of(body)
     error = fields_of(fields.get("error")) or fields
-    message = next((each for each in _messages(fields, error) if each), "" if fields else text)
+    says = *(error.get(each) for each in ("message", "detail")), *(fields.get(each) for each in ANYWHERE)
+    message = next((each if isinstance(each, str) else _written(each) for each in says if each), "" if fields else text)
     if raw := fields_of(error.get("metadata")).get("raw"):  # what stands behind a gateway says what is wrong
         inner = _parsed(raw) if isinstance(raw, str) else raw
         message = f"{message}: {raw if inner is None else _written(inner)}"
@@ -178,11 +190,6 @@ def _read(text: str, status: int | None, headers: Mapping[str, str], sent: Sent)
     wait = _wait(words, text) if wait is None else wait
     wait = None if wait is None else min(wait, PAUSES.get(status or 0, LONGEST_PAUSE))
     return ServiceRefusal(status, code, kind, words, told, slot if isinstance(slot, int) else None, wait)
-
-
-def _messages(fields: dict[str, Any], error: dict[str, Any]) -> Iterable[str]:
-    for each in (error.get("message"), error.get("detail"), fields.get("error"), fields.get("message")):
-        yield each if isinstance(each, str) else _written(each) if each else ""
 
 
 def _written(value: object) -> str:
@@ -206,12 +213,8 @@ def _wait(words: str, text: str) -> float | None:
     found = _AFTER.search(words)
     if found is None or not any(found.groups()):
         return None
-    hours, minutes, seconds, unit = found.groups()
-    return (
-        int(hours or 0) * 3600
-        + int(minutes or 0) * 60
-        + float(seconds or 0) / (1000 if unit and unit.lower() == "ms" else 1)
-    )
+    hours, minutes, seconds, unit = (each or "0" for each in found.groups())
+    return int(hours) * 3600 + int(minutes) * 60 + float(seconds) / (1000 if unit.lower() == "ms" else 1)
 
 
 def fields_of(value: Any) -> dict[str, Any]:

@@ -54,7 +54,8 @@ class Watch:
         except asyncio.CancelledError:
             if not self._is_late or reader is None or reader.uncancel():
                 raise
-            raise self._trouble() from None
+            is_over = time.monotonic() - self._begun >= self._limits.whole
+            raise (EndlessAnswer(ENDLESS) if is_over else TimeoutError()) from None
         finally:
             self._reader = None
 
@@ -73,9 +74,6 @@ class Watch:
         if is_news and (self._limit, self._until) != later:  # from now on, it is looked more often or less
             self._limit, self._until = later
             self._look()
-
-    def _trouble(self) -> Exception:
-        return EndlessAnswer(ENDLESS) if time.monotonic() - self._begun >= self._limits.whole else TimeoutError()
 
     def _look(self) -> None:
         """End what waits for the next piece, if it is late, and look again when it may be."""

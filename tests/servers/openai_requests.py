@@ -12,6 +12,7 @@ from tests.servers.service import Received
 KNOWN_FIELDS = {
     *("model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls"),
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop", "user", "n", "response_format"),
+    "reasoning_effort",
 }
 ROLES = {"system", "developer", "user", "assistant", "tool"}
 CLASSIC = re.compile(r"/openai/deployments/[\w.-]+/(?P<what>chat/completions)\?api-version=[\w-]+")

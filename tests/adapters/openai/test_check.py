@@ -14,9 +14,9 @@ from adapters.openai import Degraded, OpenAIChat, Overloaded, checked, checking
 from adapters.openai.client import place
 from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
-from tests.adapters.openai.test_without_tools import SLIP
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Stall, chunk
-from tests.servers.openai_shapes import LOADING, WITHOUT_TOOLS, Rule, bedrock, deepseek, kimi, mistral, without_choice
+from tests.servers.openai_refusals import LOADING, SLIPS
+from tests.servers.openai_shapes import WITHOUT_TOOLS, Rule, bedrock, deepseek, kimi, mistral, without_choice
 from tests.servers.service import Hang, Reply
 
 SECRET = "hunter2-planted-0123456789"
@@ -175,7 +175,7 @@ CAN: Mapping[str, tuple[Prepare, str]] = {
         "gpt-4o-mini at {}, calls tools",
     ),
     "a failed call": (
-        lambda server: server.faults.append(Reply(400, {"error": SLIP})),
+        lambda server: server.faults.append(SLIPS["Groq"]),
         "gpt-4o-mini at {}, calls tools",
     ),
     "an end without a reason": (
@@ -187,7 +187,7 @@ LACKS: Mapping[str, tuple[Prepare, str]] = {
     **{name: (partial(_follow, rule), checking.NO_TOOLS) for name, rule in WITHOUT_TOOLS.items()},
     "a call": (lambda server: server.say("OK."), checking.DID_NOT_CALL),
     "a call that works": (
-        lambda server: server.faults.extend([Reply(400, {"error": SLIP})] * 2),
+        lambda server: server.faults.extend([SLIPS["Groq"]] * 2),
         checking.DID_NOT_CALL,
     ),
     "a choice": (lambda server: server.rules.append(without_choice("none")), checking.NO_CHOICE),

@@ -19,7 +19,7 @@ from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer
-from tests.servers.openai_shapes import TOO_LONG
+from tests.servers.openai_refusals import TOO_LONG
 from tests.servers.service import Reply
 
 CASES = [pytest.param(*case, id=name) for name, case in TOO_LONG.items()]

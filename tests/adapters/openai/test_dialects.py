@@ -17,7 +17,8 @@ from core.model import ChatMessage, ModelTurn, Prompt, ToolCall
 from tests.adapters.openai.asking import ASKED, QUICK, SEARCH, ask, model_of, turn_of
 from tests.fakes.clock import Clock
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
-from tests.servers.openai_shapes import STREAM_REFUSED, TOO_LONG, WITHOUT_SYSTEM, WITHOUT_TOOLS
+from tests.servers.openai_refusals import TOO_LONG, WITHOUT_SYSTEM
+from tests.servers.openai_shapes import STREAM_REFUSED, WITHOUT_TOOLS, openai_effort
 from tests.servers.service import Reply
 
 SIGNATURE = {"google": {"thought_signature": "c2lnbmVk"}}
@@ -59,6 +60,18 @@ async def test_an_endpoint_that_refuses_to_stream_is_asked_for_whole_answers(
         assert (await turn_of(model)).text == "Yes."
     asked = [(received.body["stream"], "stream_options" in received.body) for received in server.received]
     assert asked == [(True, True), (False, False), (False, False)]
+
+
+async def test_a_model_that_takes_tools_only_without_thinking_is_given_them(
+    model: OpenAIChat, server: ChatServer
+) -> None:
+    """The refusal is met once, and where there are no tools, it thinks as it likes."""
+    server.rules.append(openai_effort)
+    for tools in ((SEARCH,), (SEARCH,), ()):
+        server.say("Yes.")
+        assert (await turn_of(model, tools=tools)).text == "Yes."
+    asked = [("tools" in received.body, received.body.get("reasoning_effort")) for received in server.received]
+    assert asked == [(True, None), (True, "none"), (True, "none"), (False, None)]
 
 
 async def test_several_requests_at_once_meet_the_same_refusal(model: OpenAIChat, server: ChatServer) -> None:

@@ -196,10 +196,17 @@ async def test_an_answer_that_its_service_gave_up_is_asked_for_again(
 
 
 async def test_a_call_that_its_service_could_not_read_is_asked_for_again(model: OpenAIChat, server: ChatServer) -> None:
-    """As Gemini says it."""
+    """As Gemini says it, itself and through OpenRouter; it is no outage, and the third time there are no tools."""
+    native = chunk({}, finish="error")
+    native["choices"][0]["native_finish_reason"] = "MALFORMED_FUNCTION_CALL"
     server.say("", finish="function_call_filter: MALFORMED_FUNCTION_CALL")
     server.call("search_documents", {"query": "robot"})
     assert [call.name for call in (await turn_of(model)).tool_calls] == ["search_documents"]
+    server.stream(native)
+    server.stream(native)
+    server.say("A robot acts.")
+    assert (await turn_of(model)).text == "A robot acts."
+    assert ["tools" in received.body for received in server.received] == [True, True, True, True, False]
 
 
 CALL = chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "search_documents", "arguments": "{}"}}]})

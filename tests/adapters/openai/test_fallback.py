@@ -14,7 +14,7 @@ from core.events import Event, FellBack
 from core.model import Handover, ModelTurn, Restarted, TextDelta
 from tests.adapters.openai.asking import ASKED, PATIENT, QUICK, SEARCH, model_of, shown
 from tests.servers.openai import ERROR_EVENT, KEY, ChatServer, Cut, Forever
-from tests.servers.openai_shapes import GONE, LOADING, TOO_LONG, UNPAID
+from tests.servers.openai_refusals import GONE, HELD_BACK, LOADING, TOO_LONG, UNPAID
 from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 
 SECOND = "another-model"
@@ -131,7 +131,7 @@ async def test_a_first_model_that_does_not_begin_leaves_time_for_the_second(
     [
         TOO_LONG["vLLM"][0],
         Reply(400, {"error": {"message": "Bad."}}),
-        Reply(400, {"error": {"message": "x", "code": "content_filter"}}),
+        *HELD_BACK.values(),
     ],
 )
 async def test_what_another_model_would_refuse_too_is_not_asked_of_it(pair: Pair, reply: Reply) -> None:

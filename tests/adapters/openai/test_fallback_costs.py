@@ -15,7 +15,7 @@ from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import ChatServer, Cut
-from tests.servers.openai_shapes import TOO_LONG
+from tests.servers.openai_refusals import TOO_LONG
 from tests.servers.service import Reply
 
 FIRST, SECOND = (Prices(prompt=each, cached=each, completion=each) for each in (1_000_000.0, 10_000_000.0))

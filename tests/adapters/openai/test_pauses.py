@@ -13,7 +13,7 @@ from core.errors import ModelUnavailable
 from tests.adapters.openai.asking import PATIENT, QUICK, ask, model_of, turn_of
 from tests.fakes.clock import Clock
 from tests.servers.openai import ERROR_EVENT, KEY, MODEL, ChatServer
-from tests.servers.openai_shapes import GONE, LOADING, TOO_MANY, UNPAID
+from tests.servers.openai_refusals import GONE, HELD_BACK, LOADING, TOO_MANY, UNPAID
 from tests.servers.service import Reply
 
 
@@ -137,10 +137,15 @@ async def test_an_empty_account_is_told_as_one(server: ChatServer, reply: Reply)
     await model.aclose()
 
 
-@pytest.mark.parametrize("reply", GONE.values(), ids=GONE)
-async def test_a_model_that_is_gone_is_told_as_one(model: OpenAIChat, server: ChatServer, reply: Reply) -> None:
-    """With any status."""
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [*((each, "is not known at this address") for each in GONE.values())]
+    + [(each, "a content filter") for each in HELD_BACK.values()],
+    ids=[*GONE, *(f"{name}, held back" for name in HELD_BACK)],
+)
+async def test_what_a_service_means_is_told(model: OpenAIChat, server: ChatServer, reply: Reply, says: str) -> None:
+    """With any status: that a model is gone, or that an answer is held back."""
     server.faults.append(reply)
-    with pytest.raises(ModelUnavailable, match="is not known at this address"):
+    with pytest.raises(ModelUnavailable, match=says):
         await ask(model)
     assert len(server.received) == 1

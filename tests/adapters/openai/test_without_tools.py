@@ -20,17 +20,12 @@ from tests.adapters.openai.test_dialects import with_call
 from tests.builders import hit, question
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import DONE, ChatServer, chunk
+from tests.servers.openai_refusals import SLIPS
 from tests.servers.openai_shapes import WITHOUT_TOOLS, Rule, bedrock, gemma, mistral, without_choice
 from tests.servers.service import Reply
 
 ARGUMENTS = '{"query": "arms"}'
 JSON = f'{{"name": "search_documents", "arguments": {ARGUMENTS}}}'
-SLIP = {
-    "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
-    "type": "invalid_request_error",
-    "code": "tool_use_failed",
-    "failed_generation": f"<function=search_documents{ARGUMENTS}</function>",
-}
 
 
 async def last_turn(model: OpenAIChat, prompt: Prompt) -> ModelTurn:
@@ -193,16 +188,17 @@ async def test_a_call_that_may_not_be_made_is_dropped(model: OpenAIChat, server:
     assert (turn.text, turn.tool_calls) == ("A robot acts.", ())
 
 
-@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("status", [200, None])
+@pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
 async def test_a_failed_call_is_asked_for_again_and_then_done_without(
-    model: OpenAIChat, server: ChatServer, events: list[Event], status: int
+    model: OpenAIChat, server: ChatServer, events: list[Event], slip: Reply, status: int | None
 ) -> None:
-    """As Groq tells it, in place of an answer or in the middle of one; that is no outage."""
+    """In place of an answer or in the middle of one; that is no outage."""
     for _ in range(2):
         if status == 200:
-            server.stream(chunk({"role": "assistant"}), {"error": SLIP})
+            server.stream(chunk({"role": "assistant"}), slip.body)
         else:
-            server.faults.append(Reply(400, {"error": SLIP}))
+            server.faults.append(slip)
     server.say("A robot acts.")
     assert (await turn_of(model)).text == "A robot acts."
     assert ["tools" in one.body for one in server.received] == [True, True, False]
@@ -211,7 +207,7 @@ async def test_a_failed_call_is_asked_for_again_and_then_done_without(
 
 async def test_a_failed_call_that_stays_ends(model: OpenAIChat, server: ChatServer) -> None:
     """After three requests."""
-    server.broken = Reply(400, {"error": SLIP})
+    server.broken = SLIPS["Groq"]
     with pytest.raises(ModelUnavailable, match="not give a complete answer"):
         await ask(model)
     assert len(server.received) == 3
