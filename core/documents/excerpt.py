@@ -7,9 +7,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, zip_longest
 from math import fsum
-from string import ascii_lowercase
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 # Linear: of a run of marks only the first is looked at, and white space is read line by line. It begins with a set of
@@ -87,31 +86,31 @@ def _stem(word: str) -> str:
     return word
 
 
-_LONG_WORD = re.compile(r"(?<![\w-])[a-z]{5,}(?![\w-])")
+_LONG_WORD = re.compile(r"(?<![\w-])[A-Za-z][a-z]{4,}(?![\w-])")  # and no name in capitals
 
 
 def respelled(text: str, passages: Iterable[str], count_tokens: Callable[[str], int]) -> str:
     """Return a text in which a long word becomes the one of the passages that is a slip away, if they have it not.
 
-    A word that is a token of its own is a common one, and is left alone.
+    A word that is a token of its own is a common one, and is left alone, and so is one of which they have another form.
     """
-    unsure = [word for word in _LONG_WORD.findall(text.casefold()) if count_tokens(word) > 1]
-    said = "\n".join(passages).casefold() if unsure else ""
-    unknown = [word for word in unsure if word not in said]
-    known = Counter(_WORD.findall(said)) if unknown else Counter[str]()
-    for word in unknown:
-        near = max(_slips(word), key=lambda each: known[each])
-        text = re.sub(rf"\b{word}\b", near, text, flags=re.IGNORECASE) if known[near] else text
+    unsure = [word for word in map(str.casefold, _LONG_WORD.findall(text)) if count_tokens(word) > 1]
+    said = "\n".join(map(str.casefold, passages)) if unsure else ""  # each by itself: ASCII alone is folded quickly
+    for word in unsure:
+        if word not in said:
+            alike = re.findall(rf"{word[0]}(?<!\w.)[a-z]{{{len(word) - 2},{len(word)}}}\b", said)
+            near = next((each for each, _ in Counter(alike).most_common() if _is_slip(word, each)), word)
+            if _stem(near) != _stem(word):
+                text = re.sub(rf"\b{word}\b", near, text, flags=re.IGNORECASE)
     return text
 
 
-def _slips(word: str) -> Iterator[str]:
-    """Yield what a word becomes by one slip of a key behind its first letter."""
-    for at in range(1, len(word) + 1):
-        start, end = word[:at], word[at:]
-        yield start + end[1:]
-        yield start + end[1:2] + end[:1] + end[2:]
-        yield from (start + letter + end[skipped:] for letter in ascii_lowercase for skipped in (0, 1))
+def _is_slip(word: str, other: str) -> bool:
+    """Return whether one word becomes the other by one slip of a key."""
+    same = next(at for at, (one, two) in enumerate(zip_longest(f"{word}.", other)) if one != two)
+    old, new = word[same:], other[same:]
+    swapped = old[1::-1] + old[2:]
+    return new in (old[1:], swapped) or new[1:] in (old, old[1:])
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

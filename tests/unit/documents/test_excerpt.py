@@ -26,6 +26,8 @@ Batteries store energy. The torque of a gripper depends on its motor. Cables lea
         ("battery, a whee, tripper, re-gripped", "battery, a whee, tripper, re-gripped"),
         ("What does a motorcar do?", "What does a motorcar do?"),
         ("energie", "energie"),  # has a token of its own
+        ("GRPPER", "GRPPER"),  # a name
+        ("grippers, closed, rolls", "grippers, closed, rolls"),  # other forms
     ],
 )
 def test_a_long_word_that_is_a_slip_away_is_read_as_that(asked: str, meant: str) -> None:
