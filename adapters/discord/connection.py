@@ -63,14 +63,13 @@ def connect(
     All clients that speak for one bot share the *throttle*; *waited* hears for how many seconds Discord wants peace.
     """
     throttle = throttle or Throttle()
-    gate = throttle.gate
     Route.BASE = (api_url or API).rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL((gateway_url or GATEWAY).rstrip("/") + "/")
     safe: dict[str, Any] = {
         "intents": Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content),
         "allowed_mentions": AllowedMentions.none(),
         "max_ratelimit_timeout": LONGEST_WAIT,
-        "http_trace": traced(waited, before=partial(admit, gate), after=partial(judge, gate)),
+        "http_trace": traced(waited, before=partial(admit, throttle.gate), after=partial(judge, throttle.gate)),
     }
     client = kind(**{**safe, **options})
     throttle_requests(client.http, throttle, waited)

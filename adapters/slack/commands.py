@@ -298,7 +298,7 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, peopl
     untyped.command(NAME)(commands.command)
     untyped.message_shortcut(ANSWER_FROM)(commands.answer_from)
     untyped.message_shortcut(SHOW_SOURCES)(commands.show_sources)
-    untyped.action(re.compile(""))(commands.press)
+    untyped.action({"action_id": re.compile("")})(commands.press)
     untyped.view(SELECTION_FORM)(commands.selection)
     untyped.view(REASONS_FORM)(commands.reasons)
     untyped.event(HOME_OPENED, matchers=[_is_home])(commands.home)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import reduce
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qs
 
 from aiohttp import web
@@ -49,10 +49,12 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "group_deleted": ("channel",),
     "block_actions": ("user.id", "pressed"),
     "message_action": ("user.id", "message"),
+    "workflow_step_edit": ("workflow_step",),
     SUBMISSION: ("user.id", "trigger_id", "view.id", "view.type", "view.private_metadata"),
 }
 """Without what listeners can do nothing, by the type of an event or interaction."""
 Id: TypeAlias = Annotated[str, StringConstraints(max_length=4_000)]  # which half a pair of surrogates fails as well
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
 Stamp: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{0,12}(\.\d{0,9})?$")] | NonNegativeInt
 Url: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")]
 OK = range(200, 300)
@@ -137,7 +139,7 @@ class Relied(BaseModel):
 class Named(Relied):
     """A person, a place, an installation, or where a button stands."""
 
-    id: Id | None = None
+    id: Name | None = None
     team_id: Id | None = None
     enterprise_id: Id | None = None
     channel_id: Id | None = None
@@ -183,7 +185,7 @@ class Shown(Relied):
     """A form or a home, which are our own, or what was filled in there."""
 
     id: Id | None = None
-    type: Id | None = None
+    type: Literal["modal", "home"] | None = None
     callback_id: Id | None = None
     private_metadata: Id | None = None
     team_id: Id | None = None
@@ -226,6 +228,7 @@ class SlackRequest(Relied, Generic[EventT]):
     event: EventT | None = None
     message: Heard | None = None
     view: Shown | None = None
+    workflow_step: dict[str, Any] | None = None
 
     @property
     def pressed(self) -> str | None:

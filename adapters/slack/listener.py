@@ -25,7 +25,7 @@ from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
 from adapters.chat.services import Joined, settle_communities
 from adapters.retry import NOT_NOW, PATIENT
-from adapters.slack.api import tell
+from adapters.slack.api import respond, tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import KNOWN, SlackHistory
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, workspace_of
@@ -72,23 +72,25 @@ class Authorize(AsyncAuthorize):
         **_: Any,
     ) -> AuthorizeResult | None:
         """Return the bot of a workspace; None where there is none. Raises `PostingFailed`: the event comes again."""
-        home = {
-            "team_id": team_id,
-            "enterprise_id": enterprise_id,
-            "is_enterprise_install": context.is_enterprise_install,
-        }
+        given: dict[str, Any] = {"team_id": team_id, "enterprise_id": enterprise_id, "user_id": user_id}
+        name = workspace_of({**given, "is_enterprise_install": context.is_enterprise_install})
         try:
-            workspace = await self.workspaces.find(workspace_of(home))
+            workspace = await self.workspaces.find(name)
         except NotInstalled:
+            context["respond"] = partial(_respond, context)  # by which the library tells whoever has used something
             return None
         return AuthorizeResult(
-            enterprise_id=enterprise_id,
-            team_id=team_id,
+            **given,
             bot_id=workspace.bot_id,
             bot_user_id=workspace.bot_user_id,
             bot_token=workspace.client.token,
-            user_id=user_id,
         )
+
+
+async def _respond(context: AsyncBoltContext, text: str) -> None:
+    """Tell somebody in our own way, to Slack's addresses alone; one that cannot be reached is no failure."""
+    with suppress(PostingFailed):
+        await respond(context.client, context.response_url or "", {"text": text, "replace_original": False})
 
 
 def make_app(

@@ -73,7 +73,10 @@ UNKNOWN_READERS = "I couldn't check who reads along here, and I only answer memb
 UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 NOT_TAKEN = "I can't take questions right now. If no answer comes within a few minutes, please ask again."
-NOT_INSTALLED = "I'm no longer installed in this workspace."
+NOT_INSTALLED = (
+    "I can't find my installation in this workspace. Please try again in a minute; if that doesn't help, an admin has "
+    "to install me again."
+)
 CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minutes."
 
 

@@ -256,7 +256,14 @@ USED: list[dict[str, Any]] = [
     {**PRESS, "type": "shortcut", "callback_id": "x", "action_ts": "1.2"},
     {**PRESS, "type": "view_closed", "view": FORM, "is_cleared": False},
     {**PRESS, "type": "view_submission", "view": {**FORM, "state": {"values": {}}}, "response_urls": []},
-    {**PRESS, "type": "workflow_step_edit", "callback_id": "x", "workflow_step": {"workflow_id": "1", "inputs": {}}},
+    {"type": "workflow_step_edit", "callback_id": "x", "workflow_step": {"workflow_id": "1", "inputs": {}}},
+    {
+        **PRESS,
+        "type": "shortcut",
+        "callback_id": "x",
+        "team": {"id": "T9"},
+        "response_url": "http://127.0.0.1:1/nobody",
+    },
     {**PRESS, "type": "block_suggestion", "action_id": "x", "block_id": "b", "value": "x", "view": FORM},
 ]
 """Interactions in the same way."""
