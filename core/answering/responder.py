@@ -186,6 +186,7 @@ class Responder:
             async with aclosing(progress):
                 *_, last = [item async for item in progress]
             if isinstance(last, Answer) and last.is_failure:
+                await self._count(claim, surface)
                 return standing if await self._is_noted(claim, standing) else Delivery()
             progress = _only(last)
             claim = replace(claim, delivery=claim.delivery.model_copy(update={"messages": standing.messages}))
@@ -317,10 +318,9 @@ class Responder:
             begun = self.agent.clock()
             delivery = await self._show(claim, surface, _only(outcome[0]) if claim.is_quiet else run, outcome)
             took = (self.agent.clock() - begun) * 1000
-        except (StoreUnavailable, ShutOut):  # is no failure of the model
-            raise
-        except Exception:
-            self.observer(StateChanged(claim.message, State.ERROR, "generation"))
+        except Exception as error:
+            if not isinstance(error, StoreUnavailable | ShutOut):  # which is no failure of the model
+                self.observer(StateChanged(claim.message, State.ERROR, "generation"))
             raise
         if not outcome:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)

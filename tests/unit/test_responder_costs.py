@@ -218,16 +218,24 @@ async def test_an_answer_that_somebody_had_written_who_died_counts_while_the_ind
     assert (answer.text, spent[Holder.PERSON, Period.DAY]) == (written.text, Cost(questions=1))
 
 
+@pytest.mark.promise("bounded-asking")
 @pytest.mark.promise("crash-safe")
-async def test_nothing_stays_set_aside_by_a_worker_that_died_where_there_is_an_excuse(script: Script) -> None:
-    """The next one sets nothing aside, as the index cannot say what may be read."""
+@pytest.mark.parametrize("is_index", [True, False], ids=["index", "model"])
+@pytest.mark.parametrize("stands", [False, True], ids=["excused", "shown before"])
+async def test_nothing_stays_set_aside_by_a_worker_that_died_where_the_next_one_cannot_answer(
+    script: Script, *, is_index: bool, stands: bool
+) -> None:
+    """Where its answer is there, that stays and is a question; nothing new is set aside where the index is down."""
     shelf = Shelf(hit())
-    desk = Desk(script(), shelf=shelf)
+    desk = Desk(script(*() if is_index else (turn(ModelUnavailable("down")),)), shelf=shelf)
     run = Reservation(question=question(), run="1", most=Cost(questions=1, tokens=50), budgets=(), at=NOON)
     assert await desk.quota.reserve(run) is None
-    shelf.fails = True
+    desk.surface.stands = Delivery(messages=(question().message,)) if stands else None
+    shelf.fails = is_index
 
     answer = await desk.answer(Claim(question(), attempt=2))
 
     spent = await desk.quota.spent(thread().home, NOON, person_id="p1")
-    assert (answer.status, spent[Holder.PERSON, Period.DAY]) == (Status.UNAVAILABLE, Cost(tokens=50))
+    assert answer.is_failure
+    assert spent[Holder.PERSON, Period.DAY] == Cost(questions=int(stands), tokens=50)
+    assert await desk.quota.would_reach(replace(run, question=question(id="m2"), budgets=(TOKENS,))) is None
