@@ -159,21 +159,24 @@ async def left_of(
     """Return what stands of an answer in *places* and is not *known*, as far as the bot may read.
 
     It is known by its buttons; in the thread of the question, where answers come one after the other, so is what stands
-    without any right before it, below another message of the answer. Raises `PostingFailed`.
+    without any right before it, below another message of the answer, and right below it where nobody else has said or
+    used anything since. Raises `PostingFailed`.
     """
     found: list[MessageRef] = []
     for place in dict.fromkeys(places):
         try:
-            channel = client.get_partial_messageable(int(place))
-            said = await said_in(channel, PAGE, after=Object(int(question.id)))
+            below = await said_in(client.get_partial_messageable(int(place)), PAGE, after=Object(int(question.id)))
         except (Gone, Rejected):
             continue
+        said = [each for each in below if each.type is not MessageType.thread_starter_message]
+        is_alone = not any(one.author != client.user or one.interaction_metadata for one in said)
         is_in_turn, thread = place == question.thread.thread, question.thread.model_copy(update={"thread": place})
+        left: list[str] = []
         between: list[str] | None = [] if is_in_turn and question.id == place else None
-        for one in (each for each in said if each.type is not MessageType.thread_starter_message):
+        for one in said:
             is_ours, name = one.author == client.user and not one.content.startswith(BUSY), str(one.id)
             if is_ours and (name in known or names_question(one, question)):
-                found += [MessageRef(thread=thread, id=each) for each in (*(between or ()), name) if name not in known]
+                left += (*(between or ()), name)
                 between = [] if is_in_turn else None
             elif is_ours and _replies_to(one, question):
                 between = [name]
@@ -181,6 +184,8 @@ async def left_of(
                 between = between if _asks_nothing(client, one) else None
             elif between is not None and is_in_turn:
                 between.append(name)
+        left += (between or ()) if left and is_alone and place != question.thread.channel else ()
+        found += [MessageRef(thread=thread, id=each) for each in left if each not in known]
     return found
 
 

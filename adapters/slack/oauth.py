@@ -47,22 +47,9 @@ if TYPE_CHECKING:
 BEGIN = "/slack/install"
 END = "/slack/oauth_redirect"
 SCOPES = (
-    "app_mentions:read",
-    "assistant:write",
-    "channels:history",
-    "channels:read",
-    "chat:write",
-    "commands",
-    "files:read",
-    "groups:history",
-    "groups:read",
-    "im:history",
-    "im:read",
-    "mpim:history",
-    "mpim:read",
-    "reactions:write",
-    "usergroups:read",
-    "users:read",
+    *("app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands"),
+    *("files:read", "groups:history", "groups:read", "im:history", "im:read", "mpim:history", "mpim:read"),
+    *("reactions:write", "usergroups:read", "users:read"),
 )
 """What the bot may do, as `manifest.json` has it too."""
 AWAY = 503

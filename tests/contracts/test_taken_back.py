@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pytest
 
+from adapters.chat.delivery import PlatformSurface
 from core.events import Step
 from core.model import Answer, Claim, Delivery, Withdrawal
 from tests.fakes.surface import drafted
@@ -83,10 +85,13 @@ async def test_what_is_refused_twice_is_refused_in_the_same_words(chat: ChatPlat
 
 
 @pytest.mark.promise("crash-safe")
-async def test_a_shorter_answer_leaves_nothing_of_a_longer_one(chat: ChatPlatform) -> None:
-    """Of the longer one, the store remembers the first."""
+@pytest.mark.parametrize("parts", ["all", "without the last"])
+async def test_a_shorter_answer_leaves_nothing_of_a_longer_one(chat: ChatPlatform, parts: str) -> None:
+    """Of the longer one, which may have been broken off, the store remembers the first."""
     claim = await chat.asks()
     whole = await chat.surface.reply(claim, progress(_long(chat)))
+    if parts != "all":
+        await cast("PlatformSurface", chat.surface).platform.delete(whole.messages[-1])
     known = Delivery(messages=whole.messages[:1])
     await chat.surface.reply(replace(claim, attempt=2, delivery=known), progress(ANSWER))
 
