@@ -80,10 +80,8 @@ async def searchable(
     if not known.admits(asker.home):
         return scope, NOTHING, messages.NOT_ALLOWED
     visible = await visibility.of(asker, known, waiting)
-    strangers = messages.MEMBERS_ONLY if asker.is_alone else messages.STRANGERS_READ
-    refusal = strangers if visible.has_strangers else messages.NO_MEMBER
     if visible.is_closed:
-        return scope, NOTHING, refusal
+        return scope, NOTHING, messages.STRANGERS_READ if visible.has_strangers else messages.NO_MEMBER
     scope = scope.within(visible.sources)
     async with waiting.search().take(Awaited.SEARCH):
         return scope, await visibility.catalogue.outline(scope), ""

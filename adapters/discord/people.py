@@ -14,7 +14,7 @@ from adapters.discord.events import PLATFORM
 from adapters.discord.poster import translated
 from adapters.retry import QUICK, RetryPolicy
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
-from core.messages import UNKNOWN_ASKER
+from core.messages import UNKNOWN_PEOPLE
 from core.model import Asker, Readership, WorkspaceRef
 
 MOST_KEPT = 10_000
@@ -62,7 +62,7 @@ class DiscordMembers:
             if isinstance(failure, ShutOut):
                 raise failure  # the question waits
             if isinstance(failure, RateLimited) and failure.wait:
-                raise PeopleUnavailable(UNKNOWN_ASKER, wait=failure.wait) from failure
+                raise PeopleUnavailable(UNKNOWN_PEOPLE, wait=failure.wait) from failure
         theirs = frozenset(server for server, task in found if task.result())
         return Readership(communities=theirs, is_unsure=bool(failures))
 

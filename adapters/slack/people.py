@@ -19,7 +19,7 @@ from adapters.slack.events import PLATFORM
 from adapters.slack.slash import DIRECT_MESSAGE
 from adapters.slack.workspaces import Recent, Workspace, Workspaces
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, ShutOut
-from core.messages import UNKNOWN_ASKER
+from core.messages import UNKNOWN_PEOPLE
 from core.model import Asker, Readership, WorkspaceRef
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class People:
             raise  # the question waits
         except PostingFailed as failure:
             wait = (failure.wait or None) if isinstance(failure, RateLimited) else None
-            raise PeopleUnavailable(UNKNOWN_ASKER, wait=wait) from failure
+            raise PeopleUnavailable(UNKNOWN_PEOPLE, wait=wait) from failure
         if reach in (Reach.OUTSIDE, Reach.UNKNOWN):
             is_unsure = reach is Reach.UNKNOWN
             wait = self._wait(workspace, asker.channel) if is_unsure else None

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from core.errors import Misconfigured, PeopleUnavailable, RetrievalUnavailable, StoreUnavailable, Unavailable
-from core.messages import UNKNOWN_ASKER, UNKNOWN_READERS
+from core.messages import UNKNOWN_PEOPLE
 from core.model import Asker, Audience, Awaited, Communities, Readership, SourceRecord, Waiting, WorkspaceRef
 from core.ports import Catalogue, CommunityStore, Membership, PolicyStore
 
@@ -85,7 +85,7 @@ class Visibility:
             readership, records = await self._readership(asker, communities), await self._records()
         is_opened = readership.has_strangers and await self._is_opened(asker)
         if readership.is_unsure and readership.has_strangers and not is_opened:
-            raise PeopleUnavailable(UNKNOWN_READERS, wait=readership.wait)
+            raise PeopleUnavailable(UNKNOWN_PEOPLE, wait=readership.wait)
         readers = readership.communities if is_opened or not readership.has_strangers else frozenset[WorkspaceRef]()
         visible = Visible(
             sources=readable(records, readers, communities.first),
@@ -94,7 +94,7 @@ class Visibility:
             charged=None if asker.home.communities else _charged(records, readers, communities),
         )
         if visible.is_closed and readership.is_unsure:
-            raise PeopleUnavailable(UNKNOWN_ASKER, wait=readership.wait)
+            raise PeopleUnavailable(UNKNOWN_PEOPLE, wait=readership.wait)
         if visible.is_closed and not visible.has_strangers and not communities.is_decided(asker.home.platform):
             raise Unavailable(UNDECIDED)  # nobody knows yet what there is to be a member of
         return visible

@@ -60,17 +60,15 @@ NOT_ALLOWED = (
     "They can see that you asked."
 )
 BUSY = "I'm busy"
-MEMBERS_ONLY = "Sorry, I only answer members here: the documents may not be meant for guests. A member can ask for you."
 STRANGERS_READ = (
-    "Sorry, my documents are for members only, and guests or people from outside can read this. Members can ask me "
+    "Sorry, my documents are for members only, and guests or people from outside would read this. Members can ask me "
     "privately, and a moderator can open a channel to guests."
 )
 NO_MEMBER = (
     "Sorry, I only answer members of the communities that I work for, and I can't see that you belong to one of them. "
     "If you do, please ask me there."
 )
-UNKNOWN_READERS = "I couldn't check who reads along here, and I only answer members. Please try again in a moment."
-UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
+UNKNOWN_PEOPLE = "I couldn't check who can read this, and I only answer members. Please try again in a moment."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 NOT_TAKEN = "I can't take questions right now. If no answer comes within a few minutes, please ask again."
 NOT_INSTALLED = (
@@ -82,9 +80,7 @@ CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minu
 
 AWAITED: Mapping[Awaited, str] = {
     Awaited.TURN: f"{BUSY} with other questions; yours is waiting for its turn.",
-    Awaited.READERS: (
-        "I'm still checking who asks and reads along, as I only answer members. The answer will appear here."
-    ),
+    Awaited.READERS: "I'm still checking who can read this, as I only answer members. The answer will appear here.",
     Awaited.MODEL: (
         "I'm still waiting for the language model. It may be thinking or loading, which can take minutes. "
         "The answer will appear here."

@@ -157,7 +157,7 @@ async def test_a_guest_of_slack_is_told_nothing_of_the_documents() -> None:
     async with SlackOffice.at_work() as office, office.open():
         guest = office.server.add_member(office.workspace, is_restricted=True)
 
-        assert await office.use(guest, "documents") == messages.MEMBERS_ONLY
+        assert await office.use(guest, "documents") == messages.STRANGERS_READ
 
 
 OTHER = WorkspaceRef(platform="elsewhere", workspace="1")

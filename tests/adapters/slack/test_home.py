@@ -92,7 +92,7 @@ async def test_guests_do_not_see_what_the_documents_are_about(office: Office) ->
         office.server.faults.add("users.info", Reply(200, {"ok": False, "error": "internal_error"}))
         seen.append((await shown(office, office.ada, office.server.open_home(office.ada)))[1])
 
-    assert seen == [messages.MEMBERS_ONLY, f"{messages.WARNING} {messages.UNKNOWN_ASKER}"]
+    assert seen == [messages.STRANGERS_READ, f"{messages.WARNING} {messages.UNKNOWN_PEOPLE}"]
 
 
 @pytest.mark.promise("documents-apart")
