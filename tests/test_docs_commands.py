@@ -181,7 +181,7 @@ def test_processes_services_and_targets_are_there() -> None:
 
 def test_a_secret_key_is_made_as_the_pages_say() -> None:
     """The line prints one that is long enough."""
-    lines = {line for page in MARKDOWN for line in shown(page) if line.startswith("python -c")}
+    lines = {line for page in MARKDOWN for line in shown(page) if line.startswith("python3 -c")}
     (line,) = lines
     done = subprocess.run(shlex.split(line), capture_output=True, text=True, check=True)
 

@@ -12,18 +12,17 @@ from adapters.documents import frontmatter
 from adapters.documents.mdx import open_admonitions, open_tags, replaced
 from adapters.documents.page import Page, decode, first_heading
 
-OPAQUE = re.compile(
+OPAQUE = re.compile(  # to "(?!)", see core/answering/inline.py
     r"""
     (?P<comment> <!--.*?--> )
   | (?P<fence>
         ^ (?P<lead> [ \t]* (?: (?: > | [-*+] | \d{1,9}[.)] ) [ \t]+ | > )*+ )
         (?P<marks> `{3,} (?=[^`\n]*$) | ~{3,} ) (?P<language> [^\n]*+ ) (?: \n | \Z )
-        (?P<body> (?: (?! [ \t>]* (?P=marks) [`~]* [ \t]* $ ) [^\n]*+ \n )*+ )
-        [^\n]* $
+        (?P<body> (?: [^\n]* \n )*? ) (?: [ \t>]* (?P=marks) [`~]* [ \t]* $ | [^\n]* \Z )
     )
-  | (?P<display> \$\$ (?: [^$] | \$(?!\$) )++ \$\$ )
+  | (?P<display> \$\$ (?: [^$] | \$(?!\$) | (?!) )++ \$\$ )
   | (?P<code> (?<![\\`]) (?P<ticks> `+ ) (?!`)
-        (?: [^`\n]++ | \n(?![ \t]*\n) | (?! (?P=ticks)(?!`) ) `++ )*+ (?P=ticks) )
+        (?: [^`\n]++ | \n(?![ \t]*\n) | (?! (?P=ticks)(?!`) ) `++ | (?!) )*+ (?P=ticks) )
   | (?P<formula> (?<! [\\$\w] ) \$ (?![\s$]) [^$\n]* [^\s$\\] \$ (?![\d$]) )
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,

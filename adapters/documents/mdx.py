@@ -57,7 +57,8 @@ ATTRIBUTE = re.compile(r"""\s+([\w@:.-]+)(\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'{
 SPREAD = re.compile(r"\s*(?=\{)")
 END = re.compile(r"\s*(/?)>")
 OUTSIDE = re.compile(r"\\[{}]|[{}]")
-INSIDE = re.compile(r"""\\.|(?<!\w)(["'])(?:\\.|(?!\1)[^\\\n])*+\1(?!\w)|[{}]""")  # an apostrophe begins no string
+# An apostrophe begins no string; to "(?!)", see core/answering/inline.py.
+INSIDE = re.compile(r"""\\.|(?<!\w)(["'])(?:\\.|(?!\1)[^\\\n]|(?!))*+\1(?!\w)|[{}]""")
 QUOTED = re.compile(r"""\{\s*(["'])(.*)\1\s*\}""", re.DOTALL)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote
 
 from core.errors import Misconfigured
 
@@ -20,6 +19,8 @@ FORMS = (
 )
 PORT, SENTINEL_PORT = 6379, 26379
 LARGEST_PORT = 65_535
+# The standard library refuses an address in brackets behind other hosts.
+PARTS = re.compile(r"(?P<scheme>[\w+]+):(?://(?P<place>[^/?#]*))?(?P<path>[^@?#]*)(?:\?(?P<query>[^#]*))?")
 HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[^\s:@\[\]/,]+)?(?::(?P<port>\d{1,5}))?")
 
 LOGIN = frozenset({"username", "password"})
@@ -27,6 +28,7 @@ FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 TLS = frozenset({*FILES, "ssl_cert_reqs", "ssl_check_hostname"})
 
 Host: TypeAlias = tuple[str, int]
+Parts: TypeAlias = Mapping[str, str]
 
 
 class Form(Enum):
@@ -92,17 +94,17 @@ class Address:
     def parse(cls, url: str) -> Address:
         """Read *url*; the refusal says what is wrong with it and quotes nothing of it, as it may hold a password."""
         parts = _split(url)
-        form, has_tls = SCHEMES[parts.scheme]
+        form, has_tls = SCHEMES[parts["scheme"]]
         options = _options(parts, form, has_tls=has_tls)
-        userinfo, _, netloc = parts.netloc.rpartition("@")
+        userinfo, _, netloc = parts["place"].rpartition("@")
         username, _, password = userinfo.partition(":")
-        if form is Form.SOCKET and (netloc or parts.path in ("", "/")):
+        if form is Form.SOCKET and (netloc or parts["path"] in ("", "/")):
             raise _refusal("has no path to a socket; that begins with a slash, so that there are three in a row")
         master, db = _master_and_db(parts, form, options)
         return cls(
             form=form,
             hosts=_hosts(netloc, form),
-            path=unquote(parts.path) if form is Form.SOCKET else "",
+            path=unquote(parts["path"]) if form is Form.SOCKET else "",
             master=master,
             db=db,
             login=Login(
@@ -138,20 +140,19 @@ def _refusal(what: str) -> Misconfigured:
     return Misconfigured(f"REDIS_URL {what}. {FORMS}")
 
 
-def _split(url: str) -> SplitResult:
-    parts = None
-    with suppress(ValueError):  # its text quotes the address; the refusal, raised outside, does not drag it along
-        parts = urlsplit(url.strip())
-    is_place = parts and parts.scheme in SCHEMES and (parts.netloc or parts.scheme == Form.SOCKET.value)
-    if parts is None or not is_place or parts.fragment or "@" in parts.path:
+def _split(url: str) -> Parts:
+    found = PARTS.fullmatch(url.strip())
+    parts = found.groupdict("") if found else {"scheme": ""}
+    parts["scheme"] = parts["scheme"].lower()
+    if parts["scheme"] not in SCHEMES or not (parts["place"] or parts["scheme"] == Form.SOCKET.value):
         raise _refusal("is not an address")
     return parts
 
 
-def _options(parts: SplitResult, form: Form, *, has_tls: bool) -> Mapping[str, str]:
+def _options(parts: Parts, form: Form, *, has_tls: bool) -> Mapping[str, str]:
     """Read what stands after the question mark; a plus stays a plus, as passwords have them."""
     allowed = OPTIONS[form] | TLS if has_tls else OPTIONS[form]
-    pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
+    pairs = (pair.partition("=") for pair in parts["query"].split("&") if pair)
     options = {unquote(name): unquote(value) for name, _, value in pairs}
     if options.keys() - allowed:  # not named: after an unencoded question mark it may be the rest of a password
         raise _refusal(f"has an option that does not belong there; these do: {', '.join(sorted(allowed))}")
@@ -171,9 +172,9 @@ def _hosts(netloc: str, form: Form) -> tuple[Host, ...]:
     return tuple(hosts)
 
 
-def _master_and_db(parts: SplitResult, form: Form, options: Mapping[str, str]) -> tuple[str, int]:
+def _master_and_db(parts: Parts, form: Form, options: Mapping[str, str]) -> tuple[str, int]:
     """Take what follows the hosts apart: `/db`, or with Sentinels `/master/db`; a socket has neither."""
-    names = [] if form is Form.SOCKET else parts.path.removeprefix("/").split("/")
+    names = [] if form is Form.SOCKET else parts["path"].removeprefix("/").split("/")
     master = unquote(names.pop(0)) if form is Form.SENTINEL else ""
     if form is Form.SENTINEL and not master:
         raise _refusal("lacks the name of the master, which follows the Sentinels after a slash")

@@ -30,7 +30,7 @@ VARIETY = 8  # different characters; random secrets of that length have more, ma
 VERSION = b"\x01"
 PSEUDONYM = 16  # bytes
 NONCE = 12  # bytes, as AES-GCM wants; random, so one key is good for some 2**32 values
-RECIPE = 'Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+RECIPE = 'Make one with: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
 
 VAULT = "footnote:vault:"
 

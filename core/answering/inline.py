@@ -36,11 +36,12 @@ _NUMBER = r"\s{0,3}\^?\d{1,4}\s{0,3}"
 _NUMBERS = rf"{_NUMBER}(?:[,;–—-]{_NUMBER}){{0,50}}"
 _MARK = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|[【［]{_NUMBERS}(?:[†:][^】］\n]{{0,40}})?[】］]")
 # A "+" behind a bound takes all it can and gives nothing back: each character is looked at once for each bracket.
+# Where a try inside of one fails last, Python before 3.11.5 does not go back to where it began; "(?!)" always does.
 _OPEN_MARK = re.compile(r"\[\[?[\s\d^,;–—-]{0,400}+\]?\Z|[【［][^】］\n]{0,60}+\Z")
 _DESTINATION = re.compile(r"\(([^()\n]{0,2000}+(?:\([^()\n]{0,500}+\)[^()\n]{0,500}+){0,9}+)\)")
 _OPEN_DESTINATION = re.compile(r"\([^\n)]{0,2000}+(?:\)[^\n]{0,500}+)?\Z")
-_LABEL = re.compile(r"!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]){0,200}+)\]")
-_OPEN_LABEL = re.compile(r"!?\[(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]){0,200}+(?:\[[^\[\]\n]{0,100}+)?\\?\]?\Z")
+_LABEL = re.compile(r"!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]|(?!)){0,200}+)\]")
+_OPEN_LABEL = re.compile(r"!?\[(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]|(?!)){0,200}+(?:\[[^\[\]\n]{0,100}+)?\\?\]?\Z")
 _AUTOLINK = re.compile(r"<((?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}:|www\.)[^\s<>]{0,2000})>")
 _COMMENT, _COMMENT_END, _LONGEST_COMMENT = "<!--", "-->", 2_000  # characters
 _NAMES = (

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -315,8 +314,7 @@ def test_nobody_else_can_read_the_data_folder(footnote: Footnote) -> None:
 @pytest.mark.promise("stored-data-lasts")
 def test_an_index_of_the_version_before_is_used_as_it_is(here: Here, fresh: Footnote, tmp_path: Path) -> None:
     """The one that d4da93aa wrote, by `footnote ingest` of this page: it answers, and nothing is embedded again."""
-    with tarfile.open(FIXTURES / "index_before.tar.xz") as written:
-        written.extractall(fresh.data, filter="data")
+    subprocess.run(["tar", "-xf", FIXTURES / "index_before.tar.xz", "-C", fresh.data], check=True)
     (tmp_path / "zoo").mkdir()
     text = "# Penguins\n\nPenguins eat fish, krill and squid.\n\n## Where\n\nThey live in the south.\n"
     (tmp_path / "zoo" / "penguins.md").write_text(text)

@@ -153,4 +153,5 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
             sink.write(piece)
             await sink.drain()
     finally:
-        sink.close()
+        if not sink.is_closing():  # to close it twice leaves nothing to abort, before Python 3.11.5
+            sink.close()

@@ -68,7 +68,7 @@ def test_every_form_is_read(url: str, address: Address) -> None:
         ("redis:localhost", "is not an address"),
         ("redis://", "is not an address"),
         ("redis+unix:///s", "is not an address"),
-        ("redis://[::1/0", "is not an address"),
+        ("redis://[::1/0", "a host or a port that cannot be read"),
         ("redis://h/0#rest", "is not an address"),
         ("redis://:hunter2/x@h", "is not an address"),
         ("redis://:hunter2#x@h", "is not an address"),
