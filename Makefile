@@ -31,7 +31,7 @@ coverage:
 SEED ?= 1
 FAULTS ?= 2000
 soak: .venv/.dev
-	FOOTNOTE_WHOLE=1 $(BIN)/pytest -n auto $$(grep -rlE "from tests.portion import|town: Town|\"cluster\"" tests --include="test_*.py") $(PYTEST_ARGS)
+	FOOTNOTE_WHOLE=1 $(BIN)/pytest -n auto $$(grep -rlE "from tests.portion import|town: Town|\"cluster\"|ingested_docs" tests --include="test_*.py") $(PYTEST_ARGS)
 	$(BIN)/python -m tests.faults --seed $(SEED) --faults $(FAULTS)
 
 # Small changes of the code, one by one, against the tests that have to notice them: a sample of Python, and all of Lua.
