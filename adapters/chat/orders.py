@@ -126,7 +126,7 @@ _ROLE = (
 )
 _TO_GUESTS = (
     Option("on", "Whether they are answered like members.", Kind.FLAG, is_required=True),
-    Option("channel", "The channel in which they read along.", Kind.CHANNEL, is_required=True),
+    Option("channel", "The channel that they can read.", Kind.CHANNEL, is_required=True),
 )
 _WHOSE = {holder.value: words for holder, words in messages.WHOM.items() if holder is not Holder.THREAD}
 _BUDGET = (

@@ -42,9 +42,9 @@ GREETING = (
     "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
     "Ask me something about them."
 )
-THANKED = "You're welcome! Ask me again whenever you look for something in the documents."
+THANKED = "You're welcome! Ask me again whenever you're looking for something in the documents."
 FAREWELL = "Goodbye! I'll be here when you have another question."
-PRAISED = "Good to hear! If something is still open, just ask."
+PRAISED = "Good to hear! If anything is still unclear, just ask."
 WELL = "I'm fine, thank you, and ready to look something up. What would you like to know?"
 ABOUT_ME = (
     "I'm Footnote, a bot. I look for answers in this community's documents, and each comes with footnotes that lead to "

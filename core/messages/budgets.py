@@ -53,7 +53,7 @@ def budget_alert(alert: BudgetAlert) -> str:
         if alert.in_vain > 1:
             return f"{tried}, which is all that its {limit} allows. I'll answer questions again {end}."
         only = "I'll answer only mentions, replies to me and direct messages"
-        return f"{tried}, mostly by looking at messages among people. {only} until its next limit begins {end}."
+        return f"{tried}, mostly by looking at messages between people. {only} until its next limit begins {end}."
     if alert.percent >= USED_UP:
         return f"This community has used up its {limit}. I'll answer questions again {moment(alert.until)}."
     return (

@@ -13,7 +13,7 @@ from core.model import Applied, AuditEntry, OrderKind, Policy, PolicyFault, Tall
 
 NOT_A_MODERATOR = "Only moderators can do that. Ask one of them."
 NOT_AN_ADMIN = "Only admins can decide who moderates. Ask one of them."
-NOT_EVERYBODY = "Then everybody could moderate. Choose another role."
+NOT_EVERYBODY = "That would let everybody moderate. Please choose another role."
 ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
 NOBODY_NAMED = "Please name the person."
 UNCHANGED = "Nothing has changed."
@@ -90,7 +90,7 @@ def moderating(group: str, *, on: bool, is_new: bool) -> str:
 def policy_lines(policy: Policy, drawing: Drawing, *, used_up: str = "") -> Iterator[str]:
     """Return what is set, or which budget is *used up*, and what to do where that cannot be read."""
     if policy.fault:
-        yield f"{FAULTS[policy.fault]} Until that is fixed, I don't answer anything."
+        yield f"{FAULTS[policy.fault]} Until that is fixed, I won't answer anything."
         if policy.fault is PolicyFault.NEWER:
             yield "Ask the person who runs the bot to start the newer version again."
         yield f"{drawing.resume} starts again with the default settings. This would be lost:"
@@ -167,7 +167,7 @@ def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | N
 def count_lines(tally: Tally, waiting: int, lacking: Sequence[str] | None) -> Iterator[str]:
     """Return what readers think, how many wait, and which permissions are *lacking*, if that is known."""
     yield f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
-    yield f"In the queue, everywhere: {counted(waiting, 'question')}."
+    yield f"Waiting in all communities: {counted(waiting, 'question')}."
     if lacking:
         yield f"I'm missing these permissions here: {', '.join(lacking)}."
     elif lacking is not None:

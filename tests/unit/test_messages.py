@@ -102,12 +102,12 @@ def test_what_cannot_be_read_is_told_with_what_to_do() -> None:
     newer = known.model_copy(update={"fault": PolicyFault.NEWER})
 
     assert list(messages.policy_lines(Policy(fault=PolicyFault.DAMAGED), DRAWING)) == [
-        "The settings here can't be read. Until that is fixed, I don't answer anything.",
+        "The settings here can't be read. Until that is fixed, I won't answer anything.",
         "`resume` starts again with the default settings. This would be lost:",
         "- Everything that was set.",
     ]
     assert list(messages.policy_lines(newer, DRAWING)) == [
-        f"{messages.FAULTS[PolicyFault.NEWER]} Until that is fixed, I don't answer anything.",
+        f"{messages.FAULTS[PolicyFault.NEWER]} Until that is fixed, I won't answer anything.",
         "Ask the person who runs the bot to start the newer version again.",
         "`resume` starts again with the default settings. This would be lost:",
         "- Paused by ADA.",

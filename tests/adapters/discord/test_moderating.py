@@ -169,7 +169,7 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
         "Used today: 0 questions.",
         "Used this month: 0 questions.",
         "Votes: 0 helpful, 1 not helpful.",
-        "In the queue, everywhere: 0 questions.",
+        "Waiting in all communities: 0 questions.",
         "I'm missing these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
         "What moderators did recently:",
         f"- {moment}: <@{boss.id}>, pause",
@@ -187,7 +187,7 @@ async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: 
         "Used today: 0 questions.",
         "Used this month: 0 questions.",
         "Votes: 0 helpful, 0 not helpful.",
-        "In the queue, everywhere: 0 questions.",
+        "Waiting in all communities: 0 questions.",
         "I have all the permissions I need here.",
     ]
 
@@ -230,7 +230,7 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office, 
 
     lost = [f"- Switched off in <#{place.channel.id}>.", "- Anything else that was set."]
     assert status[:2] == [
-        "The settings here can't be read. Until that is fixed, I don't answer anything.",
+        "The settings here can't be read. Until that is fixed, I won't answer anything.",
         f"`/{NAME} resume` starts again with the default settings. This would be lost:",
     ]
     assert (status[2:4], refused) == (lost, [messages.UNREADABLE] * 2)

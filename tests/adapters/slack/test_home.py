@@ -32,7 +32,7 @@ I'm answering questions.
 Used today: 0 questions.
 Used this month: 0 questions.
 Votes: 0 helpful, 0 not helpful.
-In the queue, everywhere: 0 questions."""
+Waiting in all communities: 0 questions."""
 
 
 @pytest.fixture(name="office")
@@ -304,7 +304,7 @@ async def test_settings_that_cannot_be_read_are_told_in_the_home(office: Office)
         resumed = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), RESUME))
 
     assert (closed[-1].split("\n")[0], found) == (
-        "The settings here can't be read. Until that is fixed, I don't answer anything.",
+        "The settings here can't be read. Until that is fixed, I won't answer anything.",
         None,
     )
     assert resumed[0].startswith("I'm answering again, with the default settings.")

@@ -162,7 +162,7 @@ async def test_the_status_says_how_things_are(office: Office) -> None:
         "Used today: 0 questions.",
         "Used this month: 0 questions.",
         "Votes: 0 helpful, 1 not helpful.",
-        "In the queue, everywhere: 0 questions.",
+        "Waiting in all communities: 0 questions.",
         "What moderators did recently:",
         f"• {moment}: <@{office.boss.id}>, pause",
     ]
