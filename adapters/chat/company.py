@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from adapters.chat.background import LATEST
 from core.community.routing import Company, Decision, Reason
 from core.errors import StoreUnavailable
 from core.messages import UNHEARD
@@ -32,11 +33,13 @@ class Gathering:
         """Return who is in the thread of a message, with the names of others than its author; None if nobody knows.
 
         Of one that comes late, after a store was emptied, and where it is known no more who has asked, such as a day
-        later, somebody else may have: only what asks counts.
+        later, somebody else may have: only what asks counts. One that was heard before, and left to people, stays so.
         """
         found = None
         with suppress(StoreUnavailable):
             found = await self._services.company(inbound.message.thread)
+            if is_late and not await self._holds(inbound, "late"):
+                return Company(attendance=Attendance(is_muted=True))
         if found is None:
             return Company(askers=SOMEBODY) if is_late else None
         own = inbound.author.name if inbound.author else ""
@@ -46,8 +49,12 @@ class Gathering:
     async def leave(self, inbound: Inbound, decision: Decision, reply: Callable[[str], object]) -> None:
         """Leave a message alone, and *reply* how to go on to whoever goes on in a way that the bot may not read.
 
-        That is told once in a thread, to somebody who has been answered there, if nobody else has spoken since.
+        That is told once in a thread, to somebody who has been answered there, if nobody else has spoken since. What
+        is left to people is noted for as long as it may be read again.
         """
+        if decision.reason in (Reason.MUTED, Reason.AMONG_PEOPLE):
+            with suppress(StoreUnavailable):
+                await self._holds(inbound, "left")
         if decision.reason is not Reason.UNREADABLE or inbound.kind is not InboundKind.WRITTEN:
             return
         found, author = await self.company(inbound), inbound.author.id if inbound.author else ""
@@ -57,6 +64,11 @@ class Gathering:
             is_new = await self._services.dedup.changed(f"hinted:{inbound.message.thread}", "once")
             if is_new and not found.attendance.is_muted:
                 reply(UNHEARD)
+
+    async def _holds(self, inbound: Inbound, state: str) -> bool:
+        """Return whether a message is in no other state, and have it be in this one. Raises `StoreUnavailable`."""
+        key = f"left:{inbound.message}:{inbound.revision}"
+        return await self._services.dedup.hold(key, state, seconds=LATEST.total_seconds())
 
     async def hear(self, inbound: Inbound) -> None:
         """Note that somebody has spoken in a thread; without a store, that is lost."""
@@ -74,12 +86,9 @@ class Gathering:
 
 
 async def company(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Company | None:
-    """Return who asked, waits for an answer or spoke in a thread; None where nobody can know."""
-    try:
-        conversation, waiting = await conversations.load(thread), await inbox.running(thread)
-        attendance = await conversations.attendance(thread)
-    except StoreUnavailable:
-        return None
+    """Return who asked, waits for an answer or spoke in a thread; None if nobody did. Raises `StoreUnavailable`."""
+    conversation, waiting = await conversations.load(thread), await inbox.running(thread)
+    attendance = await conversations.attendance(thread)
     turns = conversation.turns if conversation else ()
     asked = {*(turn.author_id for turn in turns), *([waiting.author.id] if waiting else ())}
     if not asked and attendance == Attendance():

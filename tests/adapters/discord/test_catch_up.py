@@ -10,10 +10,12 @@ import pytest
 
 from adapters.chat.services import StoreMark
 from adapters.discord.history import PAGE, PAGES, TOO_MANY
+from core.community.routing import Company
 from core.events import CatchUpCutShort, Event
-from core.model import Edited
+from core.model import Attendance, Edited, ThreadRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, notes_of
+from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.naps import Naps
@@ -265,3 +267,25 @@ async def test_a_question_that_waited_for_a_new_store_is_looked_for(server: Disc
 
     looked = [one for one in server.requests if one.route.endswith("/messages") and str(asked.id) in one.received.path]
     assert (question.message.id, len(looked)) == (str(asked.id), 1)
+
+
+@pytest.mark.promise("muted-threads")
+@pytest.mark.parametrize("was_muted", [True, False])
+async def test_what_was_left_to_people_is_left_to_them_at_the_next_start_too(
+    server: DiscordServer, place: Place, *, was_muted: bool
+) -> None:
+    """Somebody may have unmuted the thread since, or the bot may have been the last who spoke; what is new is heard."""
+    box, dedup, bob = Box(), MemoryDedup(), str(server.add_member(place.guild, "Bob").id)
+    thread = server.thread_as(server.bot, server.post_as(place.ada, place.channel, "What is a robot?"), "A robot")
+    there = Company({str(place.ada.id)}, Attendance(spoke={bob: NOON}, is_muted=was_muted), NOON - timedelta(minutes=1))
+
+    async def company(_: ThreadRef) -> Company:
+        return there
+
+    async with listening(server, box, company=company, dedup=dedup):
+        server.post_as(place.ada, thread, "Does it move?")
+        at_first = await heard(server, place, box)
+    server.post_as(place.ada, thread, "How does it move?")
+    there = Company({str(place.ada.id)}, Attendance(spoke={bob: NOON}), NOON + timedelta(minutes=1))
+    async with listening(server, box, company=company, dedup=dedup):
+        assert (at_first, await heard(server, place, box)) == ([], ["How does it move?"])
