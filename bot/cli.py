@@ -19,14 +19,9 @@ from bot.outcome import report
 from bot.roles import Role
 
 Options = ParamSpec("Options")
+Commands = partial(typer.Typer, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-app = typer.Typer(
-    name="footnote",
-    help="Answers questions from your own documents, with footnotes.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = Commands(name="footnote", help="Answers questions from your own documents, with footnotes.")
 
 TopK = Annotated[int | None, typer.Option("--top-k", help="How many passages a search gives, 1 to 20.")]
 Threshold = Annotated[float | None, typer.Option("--threshold", help="Ignore passages below this relevance, 0 to 1.")]
@@ -237,7 +232,7 @@ def resume(
     return resume_workspace(workspace, is_confirmed=confirm)
 
 
-inbox = typer.Typer(help="Manage failed questions.", no_args_is_help=True, rich_markup_mode=None)
+inbox = Commands(help="Manage failed questions.")
 app.add_typer(inbox, name="inbox")
 
 
@@ -277,7 +272,7 @@ def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> i
     return inbox.do("drop", ref, every=every, as_json=as_json)
 
 
-communities = typer.Typer(help="Say who may use the bot.", no_args_is_help=True, rich_markup_mode=None)
+communities = Commands(help="Say who may use the bot.")
 app.add_typer(communities, name="communities")
 
 
@@ -292,11 +287,14 @@ def list_communities(as_json: AsJson = False) -> int:
 
 @communities.command()
 @reported
-def allow(community: CommunityName) -> int:
+def allow(
+    community: CommunityName,
+    first: Annotated[bool, typer.Option("--first", help="Give it all documents that you have not shared.")] = False,
+) -> int:
     """Let a server or workspace use the bot."""
     from bot.commands import communities
 
-    return communities.do("allow", community)
+    return communities.do("allow as first" if first else "allow", community)
 
 
 @communities.command()
@@ -308,11 +306,7 @@ def remove(community: CommunityName) -> int:
     return communities.do("remove", community)
 
 
-sources = typer.Typer(
-    help="See which documents there are, keep them up to date, and say who may read them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+sources = Commands(help="See which documents there are, keep them up to date, and say who may read them.")
 app.add_typer(sources, name="sources")
 
 

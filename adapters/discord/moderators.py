@@ -48,8 +48,7 @@ class CommandRules:
         places = ({(CHANNEL, channel_id)}, {(CHANNEL, str(guild_id - 1))})
         people = ({(USER, str(user_id))}, {(ROLE, str(role)) for role in roles}, {(ROLE, str(guild_id))})
         here = _decided(self.command, places)
-        if here is None:
-            here = _decided(self.app, places)
+        here = _decided(self.app, places) if here is None else here
         return here is not False and _decided(self.command, people) is True
 
 

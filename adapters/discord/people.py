@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from functools import partial
+from itertools import compress
 
 from discord import AutoShardedClient
 
@@ -56,14 +57,13 @@ class DiscordMembers:
                 failures.append(failure)
             return False
 
-        async with asyncio.TaskGroup() as looks:
-            found = [(server, looks.create_task(is_member(server))) for server in servers]
+        found = await asyncio.gather(*map(is_member, servers))
         for failure in failures:
             if isinstance(failure, ShutOut):
                 raise failure  # the question waits
             if isinstance(failure, RateLimited) and failure.wait:
                 raise PeopleUnavailable(UNKNOWN_PEOPLE, wait=failure.wait) from failure
-        theirs = frozenset(server for server, task in found if task.result())
+        theirs = frozenset(compress(servers, found))
         return Readership(communities=theirs, is_unsure=bool(failures))
 
     async def _is_member(self, guild_id: str, person_id: str) -> bool:

@@ -188,9 +188,9 @@ class RedisCommunities:
         self._last = await self._run("settle_communities", COMMUNITIES, named=_line(self._named), **given)
         return self._read(self._last)
 
-    async def allow(self, community: WorkspaceRef) -> bool:
+    async def allow(self, community: WorkspaceRef, *, is_first: bool = False) -> bool:
         """Note that the operator allows it, also where it was allowed without an order."""
-        given = {"community": str(community), "named": _line(self._named)}
+        given = {"community": str(community), "named": _line(self._named), "is_first": is_first}
         before = self._read(await self._run("allow_community", COMMUNITIES, **given))
         return community not in before.allowed
 
@@ -305,9 +305,13 @@ def _budgets(fields: Mapping[str, bytes]) -> Iterator[Budget]:
 
 
 def _has_lost(flat: Sequence[bytes], before: Sequence[bytes]) -> bool:
-    """Return whether fields and values are not those that followed the ones before: what only grows has become less."""
+    """Return whether fields and values are not those that followed the ones before: what only grows has become less.
+
+    It has grown where another one is the first, which is so by an order alone.
+    """
     now, known = (dict(zip(each[::2], each[1::2], strict=True)) for each in (flat, before))
-    return (b"first" in known and now.get(b"first") != known[b"first"]) or _number(now) < _number(known)
+    is_moved = b"first" in known and now.get(b"first") != known[b"first"]
+    return _number(now) < _number(known) + is_moved
 
 
 def _number(fields: Mapping[bytes, bytes]) -> int:

@@ -209,10 +209,9 @@ class People:
         key = f"{workspace.name} {channel}"
         reach = self._reaches.get(key)
         if reach is None:
-            try:
+            said = None
+            with suppress(Rejected):
                 said = (await ask(workspace.client, "conversations.info", channel=channel)).get("channel")
-            except Rejected:
-                said = None
             reach = self._reaches.put(key, _reach_of(said))
         has_guests = reach is not Reach.OUTSIDE and self._guests.get(key)
         if has_guests is None:

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 ALLOWED = "{} may use the bot, from its next question on."
 ALLOWED_BEFORE = "{} may already use the bot."
 SHARE = "To open documents to it: footnote sources share"
+FIRST = "Documents that you have not shared belong to it now, and to no other."
 REMOVED = "{} may no longer use the bot; its next question will be refused."
 REMOVED_BEFORE = "{} was not allowed, so nothing has changed."
 NAMED = "{} is in FOOTNOTE_COMMUNITIES, so it may use the bot. Remove it there, and restart the bot."
 OWN = "The token of {} is set in SLACK_BOT_TOKEN, so it may use the bot. Remove the token, and restart the bot."
 COLUMNS = ("COMMUNITY", "may ask", "sees")
 
-Action: TypeAlias = Literal["list", "allow", "remove"]
+Action: TypeAlias = Literal["list", "allow", "allow as first", "remove"]
 
 
 def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
@@ -39,7 +40,9 @@ def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
         store, index = opened.app.stores.communities, opened.app.index
         if community is None:
             return overview(await Sight.of(store, index))
-        return (await (allowed(store, index, community) if what == "allow" else removed(store, community))), {}
+        if what == "remove":
+            return await removed(store, community), {}
+        return await allowed(store, index, community, is_first=what == "allow as first"), {}
 
     with session("footnote communities", memory=True) as opened:
         says, facts = opened.run(run())
@@ -58,9 +61,7 @@ def overview(sight: Sight) -> Report:
         "communities": [_facts(each, sight, reasons) for each in (*known.allowed, *known.waiting)],
         "first": known.first and str(known.first),
     }
-    if rows:
-        return aligned([COLUMNS, *rows]), facts
-    return (NOBODY_MAY if known.settled else UNDECIDED), facts
+    return (aligned([COLUMNS, *rows]) if rows else NOBODY_MAY if known.settled else UNDECIDED), facts
 
 
 def _facts(community: WorkspaceRef, sight: Sight, reasons: Collection[WorkspaceRef]) -> Mapping[str, object]:
@@ -73,11 +74,14 @@ def _facts(community: WorkspaceRef, sight: Sight, reasons: Collection[WorkspaceR
     }
 
 
-async def allowed(store: CommunityStore, index: PassageIndex, community: WorkspaceRef) -> str:
+async def allowed(
+    store: CommunityStore, index: PassageIndex, community: WorkspaceRef, *, is_first: bool = False
+) -> str:
     """Allow a community, and return what each that may ask sees from now on."""
-    is_new = await store.allow(community)
+    is_new = await store.allow(community, is_first=is_first)
     sight = await Sight.of(store, index)
-    says = [(ALLOWED if is_new else ALLOWED_BEFORE).format(community), sight.sentences(sight.communities.allowed)]
+    says = [(ALLOWED if is_new else ALLOWED_BEFORE).format(community), *[FIRST] * is_first]
+    says.append(sight.sentences(sight.communities.allowed))
     if sight.records and not sight.sources(community):
         says.append(SHARE)
     return " ".join(says)

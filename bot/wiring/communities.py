@@ -21,6 +21,9 @@ SEES = "{} sees {}."
 NOTHING = "no documents (to open some: footnote sources share)"
 UNKNOWN = "unknown sources, since the index cannot be read now"
 REMOVABLE = "To remove one: footnote communities remove {}"
+OWNERLESS = (
+    "Unshared documents still belong to {}. To give them to another: footnote communities allow COMMUNITY --first"
+)
 WAITING = "Somebody has asked in {}, where the bot may not be used. To allow it: footnote communities allow {}"
 
 
@@ -69,6 +72,8 @@ def verdict(sight: Sight, platforms: Collection[str]) -> str:
     removable = [each for each in known.allowed if each not in (*known.named, *known.own)]
     if removable and len(known.allowed) > 1:
         says.append(REMOVABLE.format(removable[-1]))
+    is_lost = known.first not in (*known.allowed, None) and any(each.audience is None for each in sight.records or ())
+    says += [OWNERLESS.format(known.first)] * is_lost
     if known.waiting:
         says.append(WAITING.format(listed([str(each) for each in known.waiting]), known.waiting[0]))
-    return Advice(" ".join(says)) if known.waiting or not known.allowed else " ".join(says)
+    return Advice(" ".join(says)) if known.waiting or is_lost or not known.allowed else " ".join(says)

@@ -76,8 +76,8 @@ class CommunityStore(Protocol):
         """
         ...
 
-    async def allow(self, community: WorkspaceRef) -> bool:
-        """Allow a community; return whether that is new."""
+    async def allow(self, community: WorkspaceRef, *, is_first: bool = False) -> bool:
+        """Allow a community, perhaps in the place of the first of all; return whether it was not allowed before."""
         ...
 
     async def remove(self, community: WorkspaceRef) -> bool:

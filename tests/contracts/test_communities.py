@@ -155,6 +155,18 @@ async def test_an_order_allows_and_removes(communities: CommunityStore) -> None:
     assert await communities.load() == Communities(allowed=(TWO, ONE), first=ONE)
 
 
+async def test_an_order_puts_another_one_in_the_place_of_the_first(opened: Opening) -> None:
+    """Such as where the settings have named a wrong one; it keeps the place once it is named or removed."""
+    async with opened(named=[TWO]) as store:
+        await store.settle("discord", [ONE])
+        told = [await store.allow(ONE, is_first=True), await store.allow(ONE, is_first=True)]
+        after = await store.load()
+        await store.remove(ONE)
+
+        assert (told, after.allowed, after.first) == ([True, False], (TWO, ONE), ONE)
+        assert (await store.settle("discord", [ONE])).first == ONE
+
+
 async def test_what_was_decided_can_be_removed(communities: CommunityStore) -> None:
     """Nothing is decided anew afterwards."""
     await communities.settle("discord", [ONE])

@@ -65,11 +65,12 @@ class MemoryCommunities:
             self._first = self._first or self._named[0]
         return await self.load()
 
-    async def allow(self, community: WorkspaceRef) -> bool:
+    async def allow(self, community: WorkspaceRef, *, is_first: bool = False) -> bool:
         """Put it at the end, unless it is there."""
         before = await self.load()
         self._ordered.add(community)
         self._enlist(community)
+        self._first = community if is_first else self._first
         return community not in before.allowed
 
     async def remove(self, community: WorkspaceRef) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands.communities import allowed, overview, removed
+from bot.commands.communities import FIRST, allowed, overview, removed
 from bot.settings import community_named
-from bot.wiring.communities import NOBODY_MAY, NOTHING, UNDECIDED, Sight, verdict
+from bot.wiring.communities import NOBODY_MAY, NOTHING, OWNERLESS, UNDECIDED, Sight, verdict
 from bot.wiring.services import Advice
 from core.errors import InvalidInput
 from core.model import Audience, MessageRef, SourceRecord
@@ -33,11 +33,12 @@ async def said(store: MemoryCommunities, index: MemoryIndex | None = None) -> st
 
 
 async def test_each_sees_what_is_open_to_it() -> None:
-    """What nobody has given away belongs to the first, also once that is not allowed any more."""
+    """What nobody has given away belongs to the first, also once it is not allowed any more; an order gives it away."""
     store, index = MemoryCommunities(), await shelves()
     told = [await allowed(store, index, each) for each in (ONE, TWO, TWO)]
     await store.remove(ONE)
     sight = await Sight.of(store, index)
+    moved = await allowed(store, index, TWO, is_first=True)
 
     both = "discord:1 sees docs and faq. discord:2 sees faq and wiki."
     assert told == [
@@ -46,6 +47,7 @@ async def test_each_sees_what_is_open_to_it() -> None:
         f"discord:2 may already use the bot. {both}",
     ]
     assert [sight.sources(each) for each in (ONE, TWO, TEAM)] == [["docs", "faq"], ["faq", "wiki"], ["faq"]]
+    assert moved == f"discord:2 may already use the bot. {FIRST} discord:2 sees docs, faq and wiki."
 
 
 async def test_an_order_is_carried_out_without_the_index() -> None:
@@ -111,7 +113,11 @@ async def test_the_doctor_says_who_may_and_who_waits() -> None:
     await several.wait(TEAM, MessageRef(thread=thread(), id="m1"))
     waiting = await said(several)
 
+    await several.remove(ONE)
+    ownerless = await said(several)
+
     assert (undecided, settled_alone, nobody) == (UNDECIDED, UNDECIDED, NOBODY_MAY)
+    assert ownerless.startswith(f"discord:2 sees faq and wiki. {OWNERLESS.format(ONE)} Somebody")
     both = "discord:1 sees docs and faq. discord:2 sees faq and wiki."
     assert named == f"{both} To remove one: footnote communities remove discord:2"
     assert waiting == (

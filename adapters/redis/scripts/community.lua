@@ -221,8 +221,8 @@ end
 --     allowed:<community>   the number of one that the operator has allowed; whoever has a lower one came before
 --     found:<community>     the same of one that was allowed without an order, since it was there already
 --     own:<community>       the same of one whose token the operator has set
---     last                  the last number that was given
---     first                 the first community of all
+--     last                  the last number that was given; an order of which is the first takes one too
+--     first                 the first community of all, or the one that an order has put in its place
 --     settled:<platform>    of those that were there, it is decided which may
 --     waiting:<community>   the message of whoever asked first in one that may not
 --
@@ -294,9 +294,13 @@ function script.settle_communities(platform, joined, answered, is_own, named)
   return redis.call('HGETALL', PREFIX)
 end
 
-function script.allow_community(community, named)
+function script.allow_community(community, named, is_first)
   local before = redis.call('HGETALL', PREFIX)
   enlist('allowed:', community, named)
+  if is_first then
+    redis.call('HSET', PREFIX, 'first', community)
+    redis.call('HINCRBY', PREFIX, 'last', 1) -- so that nobody takes it for a loss
+  end
   return before
 end
 

@@ -30,8 +30,10 @@ async def test_a_store_that_was_emptied_gets_back_what_a_process_knows(client: R
     await here.settle("discord", [ONE])
     await here.allow(TWO)
     await here.wait(THREE, MessageRef(thread=thread("é: 1"), id="m1"))
-    known = await here.load()
     await there.load()
+    await new.allow(TWO, is_first=True)
+    known = await here.load()
+    assert (known.first, await there.load()) == (TWO, known)
     await say(client, "DEL", COMMUNITIES)
 
     assert await new.load() == Communities()
