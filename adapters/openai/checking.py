@@ -25,7 +25,7 @@ GREETED = Prompt(({"role": "user", "content": "Say OK."},))
 
 NO_TOOLS = "It calls no tools, so each question is searched only once, in the words of the person who asks"
 DID_NOT_CALL = "It did not call the tool that it was asked to call, so it may not search again by itself"
-NO_CHOICE = "It cannot be told to call no tools, so it is asked for the end of an answer without any"
+NO_CHOICE = "It cannot be told not to call tools, so it is given none for the last part of an answer"
 NO_SECOND = "It does not answer once it has called a tool, so questions for which it searches again may fail"
 NO_STREAM = "It answers in one piece, so readers see nothing until the end"
 NO_USAGE = "It does not say how many tokens it used, so they are estimated"
@@ -116,7 +116,7 @@ async def _answers(model: OpenAIChat, turn: ModelTurn, until: float | None) -> t
 def _found(where: str, model: OpenAIChat, asking: Asking, turn: ModelTurn, more: Iterable[str]) -> str:
     lacks = (*_lacks(model, asking, turn), *more)
     can = [f"reads {model.dialect.context:,} tokens"] if model.dialect.context else []
-    if turn.tool_calls:
+    if turn.tool_calls and model.dialect.has_tools:
         can.insert(0, "calls tools, in its text" if asking.reading and asking.reading.is_written else "calls tools")
     if asking.reading and (asking.reading.thoughts or asking.reading.filter.has_thought):
         can.append("thinks first")

@@ -28,9 +28,9 @@ _ON_LENGTH = re.compile(
     re.IGNORECASE,
 )
 _ON_STREAM = re.compile(r"\bto stream\b|\bstream(?:ing)?\b[^.{]{0,30} not\b|not support(?:ed)? stream", re.IGNORECASE)
-_ON_SYSTEM = re.compile(
+_ON_ROLES = re.compile(
     r"(?:system|developer) (?:role|message|instruction|prompt)s?\b[^.{]{0,30}\bnot (?:supported|enabled|allowed)"
-    r"|not support ['\"`]?system|only user and assistant roles|roles must alternate",
+    r"|not support ['\"`]?system|only user and assistant roles|roles must alternate|unexpected role",
     re.IGNORECASE,
 )
 _ON_THOUGHTS = re.compile(r"reasoning_(?:content|details)|['`\"]reasoning['`\"]", re.IGNORECASE)
@@ -170,7 +170,9 @@ class EndpointDialect:
             return "no thoughts" if has_all else "thoughts"
         if _ON_IDS.search(text) and not all(_USUAL_ID.fullmatch(call["id"]) for call in calls):
             return "short ids"
-        return "no system" if _ON_SYSTEM.search(text) and messages[0]["role"] == "system" else None
+        if not _ON_ROLES.search(text):
+            return None
+        return "no system" if messages[0]["role"] == "system" else "no tools" if turns else None
 
     def remembering(self, turn: ModelTurn, reading: Reading) -> ModelTurn:
         """Return a turn with what the service wants back with its calls, such as the signature of a Gemini thought.

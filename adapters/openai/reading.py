@@ -298,7 +298,9 @@ class Reading:
         if not (self.finished or text.strip() or self.is_written or self._calls.are_whole):
             raise BrokenAnswer("an answer without an end")
         if not calls and not text.strip():
-            self._is_empty()
+            if self.is_withheld:
+                raise Withheld("an answer that is held back")
+            raise (UsedUp if self.is_cut else BrokenAnswer)("an empty answer")
         counted = (self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"))
         cached = fields_of(self.usage.get("prompt_tokens_details")).get("cached_tokens")
         prompt, completion, cached = (max(each, 0) if isinstance(each, int) else 0 for each in (*counted, cached))
@@ -317,9 +319,3 @@ class Reading:
                 raise ToolSlip("a tool call where none may be made")
         self.thoughts = self._kept.found()
         return rest, calls
-
-    def _is_empty(self) -> None:
-        """Raise what an answer is of which nothing can be shown."""
-        if self.is_withheld:
-            raise Withheld("an answer that is held back")
-        raise (UsedUp if self.is_cut else BrokenAnswer)("an empty answer")

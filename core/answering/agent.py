@@ -31,7 +31,7 @@ from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, about_itself, answer_id, has_places, judge, stopped
 from core.errors import ModelUnavailable, PromptTooLong
 from core.events import InventionsRemoved, Observer, Service, ServiceFailed, State, StateChanged, unobserved
-from core.messages import EXPIRED, FAILED, NEEDS_OPERATOR, TOO_LONG, Practices, busy_model
+from core.messages import EXPIRED, Practices, no_answer
 from core.model import (
     Answer,
     Awaited,
@@ -118,8 +118,7 @@ class Agent:
                     yield item
         except ModelUnavailable as error:
             self.observer(ServiceFailed("chat model", str(error)))
-            sentence = busy_model(error.wait) if error.wait else NEEDS_OPERATOR if error.is_lasting else FAILED
-            sentence = TOO_LONG if isinstance(error, PromptTooLong) else sentence
+            sentence = no_answer(error)
         if cancelled.reason is Interruption.EXPIRED and not run.is_finished:
             self.observer(ServiceFailed(SERVICES[waiting.on], LATE_SERVICE.format(self.limits.longest)))
             sentence = EXPIRED

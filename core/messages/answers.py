@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from core.errors import ModelUnavailable, PromptTooLong
 from core.messages.wording import about, joined
 from core.model import Attachment, Awaited, Question, Unread
 
@@ -14,6 +15,7 @@ LIMIT = "⏳"
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
 NEEDS_OPERATOR = "My language model isn't working. The person who runs me can find out why with `footnote doctor`."
+NOT_ANSWERED = "Sorry, my language model didn't answer this. Please ask in other words."
 TOO_LONG = (
     "Sorry, this is more than my language model can read at once. Please ask in fewer words, or with shorter files."
 )
@@ -129,9 +131,13 @@ def unread_files(attachments: Sequence[Attachment]) -> str:
     return " ".join(said)
 
 
-def busy_model(seconds: float) -> str:
-    """Return that the model's service takes no more questions for so many seconds."""
-    return f"Sorry, my language model is overloaded. Please try again in {about(timedelta(seconds=seconds))}."
+def no_answer(error: ModelUnavailable) -> str:
+    """Return why the chat model gave no answer, and what to do about it, for whoever asked."""
+    if error.wait:
+        return f"Sorry, my language model is overloaded. Please try again in {about(timedelta(seconds=error.wait))}."
+    if isinstance(error, PromptTooLong):
+        return TOO_LONG
+    return NEEDS_OPERATOR if error.is_lasting else NOT_ANSWERED if error.is_final else FAILED
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:

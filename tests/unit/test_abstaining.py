@@ -20,6 +20,7 @@ from core.messages import (
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
     NO_DOCUMENTS,
+    NOT_ANSWERED,
     UNAVAILABLE,
 )
 from core.model import (
@@ -276,14 +277,15 @@ async def test_a_model_that_asks_for_a_pause_is_told_with_its_length(script: Scr
     assert (answer.status, answer.text.rpartition("again ")[2]) == (Status.FAILED, "in about 10 minutes.")
 
 
-async def test_nobody_is_told_to_try_again_what_only_an_operator_can_mend(script: Script) -> None:
-    """Such as a key that is refused."""
-    refused = ModelUnavailable("Check OPENAI_API_KEY.")
-    refused.is_lasting = True
+@pytest.mark.parametrize(("lasts", "says"), [(True, NEEDS_OPERATOR), (False, NOT_ANSWERED)])
+async def test_nobody_is_told_to_try_again_what_stays_as_it_is(script: Script, lasts: bool, says: str) -> None:
+    """Such as a key that is refused, or a question that a content filter holds back."""
+    refused = ModelUnavailable("Refused.", is_final=True)
+    refused.is_lasting = lasts
 
     _, answer = await run(script(turn(refused)), Shelf(hit()))
 
-    assert summary(answer) == (Status.FAILED, NEEDS_OPERATOR, 0, 0)
+    assert summary(answer) == (Status.FAILED, says, 0, 0)
 
 
 async def test_no_half_answer_stays_when_the_model_breaks_off(script: Script) -> None:

@@ -131,9 +131,9 @@ def _follow(rule: Rule, server: ChatServer) -> None:
     server.rules.append(rule)
 
 
-def _without_results(body: Mapping[str, Any]) -> Reply | None:
+def _without_results(body: Mapping[str, Any], says: str = "No.") -> Reply | None:
     is_result = body["messages"][-1]["role"] == "tool"
-    return Reply(400, {"error": {"message": "Unexpected role 'tool'."}}) if is_result else None
+    return Reply(400, {"error": {"message": says}}) if is_result else None
 
 
 Prepare: TypeAlias = Callable[[ChatServer], object]
@@ -191,6 +191,10 @@ LACKS: Mapping[str, tuple[Prepare, str]] = {
         checking.DID_NOT_CALL,
     ),
     "a choice": (lambda server: server.rules.append(without_choice("none")), checking.NO_CHOICE),
+    "a template for results": (
+        lambda server: server.rules.append(partial(_without_results, says="Unexpected role 'tool'.")),
+        checking.NO_TOOLS,
+    ),
     "an answer to the result": (lambda server: server.rules.append(_without_results), checking.NO_SECOND),
     "a stream": (lambda server: setattr(server, "streams", False), checking.NO_STREAM),
     "usage": (lambda server: setattr(server, "reports_usage", False), checking.NO_USAGE),
