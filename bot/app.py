@@ -299,8 +299,7 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     services = only(health.observe, ServiceSkipped, ServiceBack)
     heard = everyone(observer, metrics.observe if metrics else unobserved, services)
     with session(RUN, memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
-        app, stores = opened.app, opened.app.stores
-        assert stores is not None  # noqa: S101 - the session was opened with memory
+        app, stores = opened.app, opened.stores
         bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index, health)
         syncing = Syncing(app.library, stores.dedup, opened.observer) if Role.SYNC in chosen else None
         opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen), syncing))

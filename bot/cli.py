@@ -19,9 +19,19 @@ from bot.outcome import report
 from bot.roles import Role
 
 Options = ParamSpec("Options")
-Commands = partial(typer.Typer, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
-app = Commands(name="footnote", help="Answers questions from your own documents, with footnotes.")
+group = partial(typer.Typer, no_args_is_help=True, rich_markup_mode=None)
+app = group(
+    name="footnote",
+    help="Answers questions from your own documents, with footnotes.",
+    pretty_exceptions_enable=False,
+)
+inbox = group(help="Manage failed questions.")
+communities = group(help="Say who may use the bot.")
+sources = group(help="See which documents there are, keep them up to date, and say who may read them.")
+app.add_typer(inbox, name="inbox")
+app.add_typer(communities, name="communities")
+app.add_typer(sources, name="sources")
 
 TopK = Annotated[int | None, typer.Option("--top-k", help="How many passages a search gives, 1 to 20.")]
 Threshold = Annotated[float | None, typer.Option("--threshold", help="Ignore passages below this relevance, 0 to 1.")]
@@ -38,14 +48,18 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing h
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
 
 
-def reported(command: Callable[Options, int]) -> Callable[Options, None]:
-    """Have a command end with its exit code, and its errors as a sentence, or as JSON where `as_json` asks for that."""
+def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[Options, int]], Callable[Options, None]]:
+    """Add a command that ends with its exit code, and its errors as a sentence, or as JSON if `as_json` says so."""
 
-    @wraps(command)
-    def run(*args: Options.args, **options: Options.kwargs) -> None:
-        raise typer.Exit(report(partial(command, *args, **options), as_json=bool(options.get("as_json"))))
+    def add(does: Callable[Options, int]) -> Callable[Options, None]:
+        @of.command(name)
+        @wraps(does)
+        def run(*args: Options.args, **options: Options.kwargs) -> None:
+            raise typer.Exit(report(partial(does, *args, **options), as_json=bool(options.get("as_json"))))
 
-    return run
+        return run
+
+    return add
 
 
 def tell_version(wanted: bool) -> None:
@@ -66,8 +80,7 @@ def footnote(
     """Answers questions from your own documents, with footnotes."""
 
 
-@app.command()
-@reported
+@command(app)
 def init() -> int:
     """Ask for tokens, a model and documents, write .env and check it."""
     from bot.commands.init import set_up
@@ -75,8 +88,7 @@ def init() -> int:
     return set_up()
 
 
-@app.command()
-@reported
+@command(app)
 def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders and files to read.")],
     base_url: BaseUrl = None,
@@ -90,8 +102,7 @@ def ingest(
     return ingest_sources(paths, base_url=base_url, name=source, quiet=quiet, macros=macro or ())
 
 
-@app.command()
-@reported
+@command(app)
 def calibrate(keep: Annotated[bool, typer.Option("--keep", help="Use it from now on.")] = False) -> int:
     """Measure where relevance begins with the documents that were read, and print the curve."""
     from bot.commands.calibrate import calibrate as measure
@@ -99,8 +110,7 @@ def calibrate(keep: Annotated[bool, typer.Option("--keep", help="Use it from now
     return measure(keep=keep)
 
 
-@app.command()
-@reported
+@command(app)
 def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     words: Annotated[
         list[str], typer.Argument(metavar="QUESTION...", help="What you want to know, with or without quotes.")
@@ -120,8 +130,7 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     return ask_once(asked, as_json=as_json)
 
 
-@app.command()
-@reported
+@command(app)
 def chat(
     thread: Annotated[str, typer.Option("--thread", help="Which conversation to continue.")] = "chat",
     top_k: TopK = None,
@@ -135,8 +144,7 @@ def chat(
     return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
 
 
-@app.command()
-@reported
+@command(app)
 def evaluate(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case per line.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
@@ -162,8 +170,7 @@ def evaluate(
     return evaluate_cases(cases, Reporting(as_json, html, against, margin))
 
 
-@app.command()
-@reported
+@command(app)
 def run(
     roles: Annotated[
         list[Role] | None,
@@ -176,8 +183,7 @@ def run(
     return run_bot(roles or ())
 
 
-@app.command()
-@reported
+@command(app)
 def doctor() -> int:
     """Check the settings and every service, and say what to do."""
     from bot.commands.doctor import examine
@@ -185,8 +191,7 @@ def doctor() -> int:
     return examine()
 
 
-@app.command()
-@reported
+@command(app)
 def move() -> int:
     """Copy everything from the data folder to the Qdrant and Redis servers in the settings."""
     from bot.commands.move import move
@@ -194,8 +199,7 @@ def move() -> int:
     return move()
 
 
-@app.command()
-@reported
+@command(app)
 def docs(
     page: Annotated[str | None, typer.Argument(metavar="PAGE", help="Which one; default: a list.")] = None,
 ) -> int:
@@ -205,8 +209,7 @@ def docs(
     return show_page(page)
 
 
-@app.command()
-@reported
+@command(app)
 def manifest(
     http: Annotated[
         str | None, typer.Option("--http", metavar="ADDRESS", help="For an app that Slack calls at this address.")
@@ -218,8 +221,7 @@ def manifest(
     return show_manifest(http)
 
 
-@app.command()
-@reported
+@command(app)
 def resume(
     workspace: Annotated[
         str, typer.Argument(metavar="WORKSPACE", help="Which server or workspace, as footnote doctor names it.")
@@ -232,12 +234,7 @@ def resume(
     return resume_workspace(workspace, is_confirmed=confirm)
 
 
-inbox = Commands(help="Manage failed questions.")
-app.add_typer(inbox, name="inbox")
-
-
-@inbox.command("list")
-@reported
+@command(inbox, "list")
 def list_letters(as_json: AsJson = False) -> int:
     """List the failed questions, with the reasons."""
     from bot.commands import inbox
@@ -245,8 +242,7 @@ def list_letters(as_json: AsJson = False) -> int:
     return inbox.do("list", as_json=as_json)
 
 
-@inbox.command()
-@reported
+@command(inbox)
 def show(ref: Ref, as_json: AsJson = False) -> int:
     """Show everything that is known about a question, with its text if that is still stored."""
     from bot.commands import inbox
@@ -254,8 +250,7 @@ def show(ref: Ref, as_json: AsJson = False) -> int:
     return inbox.do("show", ref, as_json=as_json)
 
 
-@inbox.command()
-@reported
+@command(inbox)
 def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> int:
     """Try a question again, or all of them."""
     from bot.commands import inbox
@@ -263,8 +258,7 @@ def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> 
     return inbox.do("retry", ref, every=every, as_json=as_json)
 
 
-@inbox.command()
-@reported
+@command(inbox)
 def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> int:
     """Delete a question, including its text, or all of them."""
     from bot.commands import inbox
@@ -272,12 +266,7 @@ def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> i
     return inbox.do("drop", ref, every=every, as_json=as_json)
 
 
-communities = Commands(help="Say who may use the bot.")
-app.add_typer(communities, name="communities")
-
-
-@communities.command("list")
-@reported
+@command(communities, "list")
 def list_communities(as_json: AsJson = False) -> int:
     """List the servers and workspaces that may use the bot, with what each sees, and those waiting for permission."""
     from bot.commands import communities
@@ -285,8 +274,7 @@ def list_communities(as_json: AsJson = False) -> int:
     return communities.do("list", as_json=as_json)
 
 
-@communities.command()
-@reported
+@command(communities)
 def allow(
     community: CommunityName,
     first: Annotated[bool, typer.Option("--first", help="Give it all documents that you have not shared.")] = False,
@@ -297,8 +285,7 @@ def allow(
     return communities.do("allow as first" if first else "allow", community)
 
 
-@communities.command()
-@reported
+@command(communities)
 def remove(community: CommunityName) -> int:
     """Stop a server or workspace from using the bot."""
     from bot.commands import communities
@@ -306,12 +293,7 @@ def remove(community: CommunityName) -> int:
     return communities.do("remove", community)
 
 
-sources = Commands(help="See which documents there are, keep them up to date, and say who may read them.")
-app.add_typer(sources, name="sources")
-
-
-@sources.command("list")
-@reported
+@command(sources, "list")
 def list_sources(as_json: AsJson = False) -> int:
     """List the sources, with who may read each."""
     from bot.commands import sources
@@ -319,8 +301,7 @@ def list_sources(as_json: AsJson = False) -> int:
     return sources.list_sources(as_json=as_json)
 
 
-@sources.command("show")
-@reported
+@command(sources, "show")
 def show_source(name: SourceName, as_json: AsJson = False) -> int:
     """Print everything that is known about a source: where it comes from, when it was read, and what failed."""
     from bot.commands import sources
@@ -328,8 +309,7 @@ def show_source(name: SourceName, as_json: AsJson = False) -> int:
     return sources.show(name, as_json=as_json)
 
 
-@sources.command("add")
-@reported
+@command(sources, "add")
 def add_source(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A folder, a file, or a website's address.")],
     name: Annotated[str | None, typer.Option("--name", help="What to call it; default: its folder or host.")] = None,
@@ -347,8 +327,7 @@ def add_source(  # noqa: PLR0913, PLR0917 - each is an option of the command lin
     return sources.add(origin, name=name, as_json=as_json)
 
 
-@sources.command("sync")
-@reported
+@command(sources, "sync")
 def sync_sources(
     names: Annotated[list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Which; default: all.")] = None,
     quiet: Quiet = False,
@@ -360,8 +339,7 @@ def sync_sources(
     return sources.sync(names or (), quiet=quiet, as_json=as_json)
 
 
-@sources.command("remove")
-@reported
+@command(sources, "remove")
 def remove_source(name: SourceName, as_json: AsJson = False) -> int:
     """Remove a source at once, with everything that was read from it."""
     from bot.commands import sources
@@ -369,8 +347,7 @@ def remove_source(name: SourceName, as_json: AsJson = False) -> int:
     return sources.remove(name, as_json=as_json)
 
 
-@sources.command()
-@reported
+@command(sources)
 def share(
     name: SourceName,
     communities: Annotated[

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bot.commands.inbox import Report, aligned
-from bot.commands.session import session
-from bot.outcome import OK
+from bot.commands.session import say, session
 from bot.settings import community_named
 from bot.wiring.communities import NOBODY_MAY, UNDECIDED, Sight
 from core.errors import InvalidInput
-from core.model import WorkspaceRef, without_controls
+from core.model import WorkspaceRef
 
 if TYPE_CHECKING:
     from core.ports import CommunityStore, PassageIndex
@@ -36,8 +33,7 @@ def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
     community = community_named(name) if what != "list" else None
 
     async def run() -> Report:
-        assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
-        store, index = opened.app.stores.communities, opened.app.index
+        store, index = opened.stores.communities, opened.app.index
         if community is None:
             return overview(await Sight.of(store, index))
         if what == "remove":
@@ -46,9 +42,7 @@ def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
 
     with session("footnote communities", memory=True) as opened:
         says, facts = opened.run(run())
-    line = json.dumps(facts, ensure_ascii=False) if as_json else says
-    sys.stdout.write(f"{without_controls(line)}\n")
-    return OK
+    return say(says, facts, as_json=as_json)
 
 
 def overview(sight: Sight) -> Report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncIterator
 from dataclasses import astuple, dataclass
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from bot.commands.session import Session, session
+from bot.commands.session import Session, say, session
 from bot.outcome import OK
 from bot.settings import SettingsRefused, slips_of_settings
 from bot.wiring import Advice, Check
@@ -154,15 +153,9 @@ DRAWING = Drawing(plain=str, moment=str, bullet="-", resume="", page="", channel
 def resume_workspace(name: str, *, is_confirmed: bool) -> int:
     """Replace a policy that cannot be read by the default one, if that is confirmed."""
     home = WorkspaceRef.parse(name)
-
-    async def run() -> str:
-        assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
-        return await resumed(opened.app.stores.policies, home, is_confirmed=is_confirmed)
-
     with session("footnote resume", memory=True) as opened:
-        says = opened.run(run())
-    sys.stdout.write(f"{without_controls(says)}\n")
-    return OK
+        says = opened.run(resumed(opened.stores.policies, home, is_confirmed=is_confirmed))
+    return say(says)
 
 
 async def resumed(policies: PolicyStore, home: WorkspaceRef, *, is_confirmed: bool) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from bot.commands.session import session
-from bot.outcome import OK
+from bot.commands.session import say, session
 from core.errors import InvalidInput
 from core.model import DeadLetter, MessageRef, without_controls
 from core.ports import DeadLetters
@@ -73,8 +70,7 @@ def do(what: Action, words: str | None = None, *, every: bool = False, as_json: 
         raise InvalidInput(WHICH, field="ref")
 
     async def run() -> Report:
-        assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
-        async with opened.app.stores.inbox() as inbox:
+        async with opened.stores.inbox() as inbox:
             match what:
                 case "list":
                     return await listed(inbox)
@@ -87,9 +83,7 @@ def do(what: Action, words: str | None = None, *, every: bool = False, as_json: 
 
     with session("footnote inbox", memory=True) as opened:
         says, facts = opened.run(run())
-    line = json.dumps(facts, ensure_ascii=False) if as_json else says
-    sys.stdout.write(f"{without_controls(line)}\n")
-    return OK
+    return say(says, facts, as_json=as_json)
 
 
 async def listed(inbox: DeadLetters) -> Report:

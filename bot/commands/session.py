@@ -19,6 +19,7 @@ import uvloop
 
 from adapters.telemetry import log_events
 from bot.logs import logger_to, targets_of
+from bot.outcome import OK
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.version import version
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
@@ -46,6 +47,7 @@ from core.model import without_controls
 
 if TYPE_CHECKING:
     from adapters.beside import OwnerClient
+    from bot.wiring.stores import Stores
 
 RUN = "footnote run"
 LONGEST_START = 5.0  # seconds until a bot that has just begun offers its socket
@@ -168,6 +170,12 @@ class Session:
     observer: Observer
     owner: OwnerClient | None = None
 
+    @property
+    def stores(self) -> Stores:
+        """What is remembered, in a session with memory."""
+        assert self.app.stores is not None  # noqa: S101 - whoever asks has opened it so
+        return self.app.stores
+
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Do asynchronous work; Ctrl-C cancels it and raises `KeyboardInterrupt`."""
         return self.runner.run(work)
@@ -206,6 +214,13 @@ def session(
             yield Session(settings, app, runner, told, owner)
         finally:
             runner.run(opened.aclose())
+
+
+def say(words: str, facts: object = None, *, as_json: bool = False) -> int:
+    """Print what came of a command, in words or as *facts* for a program, and return the code of success."""
+    line = json.dumps(facts, ensure_ascii=False) if as_json else words
+    sys.stdout.write(f"{without_controls(line)}\n")
+    return OK
 
 
 def tell_slips() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +12,7 @@ from datetime import UTC, datetime
 from adapters.unix import give_way
 from bot.commands.inbox import aligned
 from bot.commands.ingest import say_overlaps, watched
-from bot.commands.session import Session, session
+from bot.commands.session import Session, say, session
 from bot.outcome import OK, WRONG_INPUT, explain
 from bot.settings import community_named
 from bot.wiring import NOTHING_TO_SEARCH
@@ -23,7 +22,7 @@ from core.documents.ingest import Summary
 from core.documents.library import NO_ORIGIN
 from core.errors import FootnoteError, InvalidInput, StoreUnavailable
 from core.messages import ago, counted, joined
-from core.model import Audience, Communities, Origin, Outline, Scope, SourceRecord, WorkspaceRef, without_controls
+from core.model import Audience, Origin, Outline, Scope, SourceRecord, WorkspaceRef, without_controls
 
 COLUMNS = ("SOURCE", "pages", "read", "skipped", "failed", "who may read it")
 EVERYBODY, NOBODY = "everybody", "nobody"
@@ -129,11 +128,8 @@ def list_sources(*, as_json: bool) -> int:
     """Print all sources, with who may read each."""
     with session("footnote sources list", memory=True) as opened:
         found = opened.run(_shelved(opened))
-    if as_json:
-        _print(json.dumps({"sources": [each.facts for each in found]}, ensure_ascii=False))
-    else:
-        _print(aligned([COLUMNS, *(each.said for each in found)]) if found else NOTHING_TO_SEARCH)
-    return OK
+    words = aligned([COLUMNS, *(each.said for each in found)]) if found else NOTHING_TO_SEARCH
+    return say(words, {"sources": [each.facts for each in found]}, as_json=as_json)
 
 
 def show(name: str, *, as_json: bool) -> int:
@@ -142,11 +138,8 @@ def show(name: str, *, as_json: bool) -> int:
         opened.run(opened.app.library.find(name))
         [found] = opened.run(_shelved(opened, [name]))
         others = opened.run(opened.app.library.overlapping(name))
-    if as_json:
-        _print(json.dumps({**found.facts, "overlaps": others}, ensure_ascii=False))
-    else:
-        _print(aligned([*found.lines, *([("overlaps with", joined(others))] if others else [])]))
-    return OK
+    lines = [*found.lines, *([("overlaps with", joined(others))] if others else [])]
+    return say(aligned(lines), {**found.facts, "overlaps": others}, as_json=as_json)
 
 
 def add(origin: Origin, *, name: str | None, as_json: bool) -> int:
@@ -174,7 +167,7 @@ def add(origin: Origin, *, name: str | None, as_json: bool) -> int:
     with session("footnote sources add") as opened:
         summary = opened.run(added())
     if as_json:
-        _print(json.dumps(_facts(called, summary), ensure_ascii=False))
+        say("", _facts(called, summary), as_json=True)
     return OK if summary.pages else WRONG_INPUT
 
 
@@ -199,7 +192,7 @@ def sync(names: Sequence[str], *, quiet: bool, as_json: bool) -> int:
                 if not as_json:
                     sys.stderr.write(without_controls(f"{name}: {sentence}") + "\n")
     if as_json:
-        _print(json.dumps({"sources": facts}, ensure_ascii=False))
+        say("", {"sources": facts}, as_json=True)
     return max(codes, default=OK)
 
 
@@ -207,9 +200,8 @@ def remove(name: str, *, as_json: bool) -> int:
     """Take a source out at once, with all its passages."""
     with session("footnote sources remove") as opened:
         pages = opened.run(_removed(opened, name))
-    facts = {"removed": name, "pages": pages}
-    _print(json.dumps(facts, ensure_ascii=False) if as_json else REMOVED.format(name, counted(pages, "page")))
-    return OK
+    words = REMOVED.format(name, counted(pages, "page"))
+    return say(words, {"removed": name, "pages": pages}, as_json=as_json)
 
 
 def _facts(name: str, summary: Summary) -> Mapping[str, object]:
@@ -242,10 +234,9 @@ def share(name: str, communities: Sequence[str], *, everyone: bool, nobody: bool
     audience = Audience(everyone=everyone, communities=frozenset(map(community_named, communities)))
     with session("footnote sources share", memory=True) as opened:
         waiting = opened.run(_shared(opened, name, audience))
-    _print(f"{name} may be read by {described(audience)}, from the next question on.")
     for each in waiting:
         sys.stderr.write(f"{NOT_ALLOWED.format(each, each)}\n")
-    return OK
+    return say(f"{name} may be read by {described(audience)}, from the next question on.")
 
 
 def described(audience: Audience) -> str:
@@ -255,17 +246,12 @@ def described(audience: Audience) -> str:
     return joined(sorted(map(str, audience.communities))) if audience.communities else NOBODY
 
 
-async def _communities(opened: Session) -> Communities:
-    assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
-    return await opened.app.stores.communities.load()
-
-
 async def _shelved(opened: Session, names: Collection[str] = ()) -> list[Shelved]:
     """Read the sources, all if none is named, also those without a page.
 
     Raises `StoreUnavailable` or `RetrievalUnavailable`.
     """
-    index, first = opened.app.index, (await _communities(opened)).first
+    index, first = opened.app.index, (await opened.stores.communities.load()).first
     records = [each for each in await index.sources() if not names or each.name in names]
     return [Shelved(record, await index.outline(Scope(sources=(record.name,))), first) for record in records]
 
@@ -278,10 +264,6 @@ async def _shared(opened: Session, name: str, audience: Audience) -> list[Worksp
     await opened.app.library.find(name)
     await opened.app.index.record(SourceRecord(name=name, audience=audience))
     with suppress(StoreUnavailable):
-        allowed = (await _communities(opened)).allowed
+        allowed = (await opened.stores.communities.load()).allowed
         return sorted((each for each in audience.communities if each not in allowed), key=str)
     return []
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{without_controls(text)}\n")
