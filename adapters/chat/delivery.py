@@ -285,7 +285,7 @@ class PlatformSurface:
 
     async def standing(self, claim: Claim) -> Delivery | None:
         """Return an answer that was whole, although the store may have lost what it knew of it."""
-        if claim.is_update or not claim.is_redelivered:
+        if not claim.is_redelivered:
             return None
         with suppress(PostingFailed):
             found = await self.platform.find_answer(claim)  # once: who has to wait for it would rather be answered
