@@ -227,7 +227,7 @@ class SlackListener:
     async def on_gone(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Forget where the bot was thrown out, one workspace or several; tokens of people are none of ours."""
         revoked, name = cast("Json", event.get("tokens") or {}), workspace_of(body)
-        if event["type"] == "tokens_revoked" and not revoked.get("bot"):
+        if not name or (event["type"] == "tokens_revoked" and not revoked.get("bot")):
             return
         organization, is_whole = name.rpartition("/")[0], event["type"] != REVOKED
         homes = [WorkspaceRef(platform=PLATFORM, workspace=name)] if is_whole else []

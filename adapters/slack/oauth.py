@@ -338,7 +338,8 @@ class InstalledWorkspaces:
                     await self._store.async_save_bot(known)
                     return known
         self._seen.pop(installation, None)
-        self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=installation))
+        if installation:  # else it is of no workspace
+            self._gates.leave(WorkspaceRef(platform=PLATFORM, workspace=installation))
         raise NotInstalled("nobody has installed the bot there")
 
     async def _is_taken(self, bot: Bot) -> bool:

@@ -176,10 +176,9 @@ async def test_the_bot_is_installed_in_the_browser_and_speaks_with_that_workspac
     assert (theirs.bot_user_id, await who(theirs.client)) == (other.bot.id, other.bot.id)
     assert (theirs.app_id, theirs.bot_id, theirs.client.token) == (other.app_id, other.bot_id, other.token)
     await found.uninstalled(other.team_id)
-    with pytest.raises(NotInstalled):
-        await found.find(other.team_id)
-    with pytest.raises(NotInstalled):
-        await workspaces(place, vault).find(other.team_id)
+    for known, name in ((found, other.team_id), (workspaces(place, vault), other.team_id), (found, "")):
+        with pytest.raises(NotInstalled):
+            await known.find(name)
 
 
 async def test_a_workspace_that_has_thrown_the_bot_out_unnoticed_is_left_alone(place: Place) -> None:

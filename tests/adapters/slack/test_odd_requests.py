@@ -278,6 +278,7 @@ async def test_what_slack_does_say_is_taken(caplog: pytest.LogCaptureFixture, wa
         caplog.clear()
         told = [*((EVENTS, {**home, "type": "event_callback", "event": each}) for each in TOLD)]
         told += [(EVENTS, {**home, "type": "app_rate_limited", "minute_rate_limited": 1518467820})]
+        told += [(EVENTS, {"type": "event_callback", "event": {"type": "app_uninstalled"}})]
         told += [*((INTERACTIVE, {"team": {"id": home["team_id"]}, **each}) for each in USED), *real]
         if way == "http":
             assert [each for each in told if await ears.post(*each) != 200] == []
