@@ -109,12 +109,12 @@ class StoreUnavailable(Unavailable):
 
 
 class PeopleUnavailable(Unavailable):
-    """The platform does not say who somebody is, for `wait` seconds at least where that is known."""
+    """The platform does not say who somebody is, for `wait` seconds at least; None once that is waited for no more."""
 
     def __init__(self, message: str, *, wait: float | None = None) -> None:
-        """Keep what else is known beside the sentence for a person."""
+        """Keep what else is known beside the sentence for a person; if it does not say when, it is asked again soon."""
         super().__init__(message)
-        self.wait = wait
+        self.wait: float | None = 15.0 if wait is None else wait
 
 
 class Misconfigured(FootnoteError):

@@ -340,16 +340,17 @@ async def test_an_index_that_does_not_name_its_sources_answers_nobody(library: L
 
 
 @pytest.mark.promise("documents-apart")
-async def test_where_nobody_can_say_who_reads_the_question_fails_and_is_tried_again(library: Library) -> None:
-    """Neither a store nor a platform that is away opens anything."""
+async def test_where_nobody_can_say_who_reads_the_question_waits_and_is_tried_again(library: Library) -> None:
+    """Neither a store nor a platform that is away opens anything; the second is given some seconds."""
     library.communities.fails = True
     with pytest.raises(StoreUnavailable):
         await library.ask()
     library.communities.fails = False
     for attribute in ("fails", "is_unsure"):
         setattr(library.membership, attribute, True)
-        with pytest.raises(PeopleUnavailable):
+        with pytest.raises(PeopleUnavailable) as unknown:
             await library.ask()
+        assert unknown.value.wait == 15.0
         setattr(library.membership, attribute, False)
 
     assert (library.index.read, library.prompts) == (set[str](), [])
