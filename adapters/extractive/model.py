@@ -105,18 +105,21 @@ class ExtractiveModel:
             return await self._from_selection(*selection)
         if read.given is None and not read.has_searched:
             return [reply_to(read.question)]
-        said = (f"{each['title']}\n{each['section']}\n{each['text']}" for each in read.results)
+        said = [f"{each['title']}\n{each['section']}\n{each['text']}" for each in read.results]
         asked = AskedWords(respelled(" and ".join(read.parts), said, self.embedder.count_tokens))
         parts = Counter(each["number"] for each in read.results)  # of a section
         sources = [
             Source(number, score, title, section, tuple(units(text)), rank, parts[number] > 1)
             for rank, (number, score, title, section, text) in enumerate(map(_FIELDS, read.results))
         ]
-        quotes = compose(asked, choose(asked, await self._scored(asked, sources)))
+        name = asked.text.rpartition(" ")[2]
+        is_name = asked.topics and name.isupper() and self.embedder.count_tokens(name) == 1
+        is_strange = is_name and not any(form in each for each in said for form in (name, name.capitalize()))
+        quotes = [] if is_strange else compose(asked, choose(asked, await self._scored(asked, sources)))
         if not quotes:
             return [NOT_IN_DOCUMENTS]
-        said = (each for each in prompt.messages if each["role"] == "assistant")
-        is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
+        said = [str(each.get("content")) for each in prompt.messages if each["role"] == "assistant"]
+        is_noticed = any(NOTICE in each for each in said)  # not every answer says that it quotes
         return [*quotes, *([] if is_noticed else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import log
 
 from adapters.extractive.units import (
@@ -59,9 +60,10 @@ _ASKS_WHETHER = re.compile(
 _SAYS_WHETHER = re.compile(r"\W*(?:yes|no)\b", re.IGNORECASE)
 _ILLUSTRATES = re.compile(
     r"\b(?:examples?|worked|exercises?|demonstration|analogy|mistakes?|pitfalls?|misconceptions?|challenges?|validation"
-    r"|visual explanation|diagrams?|prerequisites)\b"
+    r"|diagrams?|prerequisites)\b"
 )
-_ASSIGNED = re.compile(r"\b(?:assessments?|assignments?|homework|rubric)\b|\(\+?\d+ points?\)")
+_ASSIGNED = re.compile(r"\b(?:assessments?|assignments?|homework|rubric|visual explanation)\b|\(\+?\d+ points?\)")
+_FOLLOWS = re.compile(r"\b(?:the following|as follows|like this)\b(?!.*[:`])")
 _NEWS = re.compile(
     r"\b(?:changes|changelog|releases?|new features|what's new|known issues|improvements since|timeline)\b"
 )
@@ -189,7 +191,8 @@ def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
             chosen.append(candidate)
             said.append(words)
             missing -= words
-    return chosen
+    about = (set(stems(in_context(each.source, each.unit))) for each in chosen)
+    return chosen if not asked.topic or any(map(asked.topic.intersection, about)) else []
 
 
 def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
@@ -209,17 +212,14 @@ def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
 
 
 def _finished(source: Source, places: set[int]) -> set[int]:
-    """Return places without those that announce what is not among them, and each list with what announces it."""
-    begins = dict[int, int]()
-    for unit in source.units:
-        begins.setdefault(unit.block, unit.place)
-    above = {begins[source.units[place].block] - 1 for place in places if source.units[place].marker}
+    """Return places without those that announce what is not among them, and with those that announce what is."""
     finished, blocks = set[int](), set[int]()
-    for place in sorted(places | {each for each in above if each >= 0 and source.units[each].announces}, reverse=True):
-        following = source.units[place + 1].block if place + 1 < len(source.units) else -1
-        if not source.units[place].announces or following in blocks:
-            finished.add(place)
-            blocks.add(source.units[place].block)
+    for unit, after in reversed([*zip_longest(source.units, source.units[1:])]):
+        announces = unit.announces or (_FOLLOWS.search(unit.text) and not (after and after.is_prose))
+        is_due = after and (after.place in finished or after.block in blocks - {unit.block})
+        if is_due if announces else unit.place in places:
+            finished.add(unit.place)
+            blocks.add(unit.block)
     return finished
 
 
@@ -244,13 +244,11 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
         first = source.units[min(found)]
         if first.points_back and first.place and source.units[first.place - 1].is_prose:
             found.add(first.place - 1)
-        while (
-            (at := min(found)) and (above := source.units[at - 1]).announces and above.block != source.units[at].block
-        ):
-            found.add(at - 1)
         if _SAYS_WHETHER.match(source.units[0].text) and _ASKS_WHETHER.match(asked.text):
             found.add(0)
         found = _going_on(asked, source, found, min(room, GOES_ON))
+        if asked.asks_how and all(source.units[place].is_prose for place in found):
+            found.update([each.place for each in source.units[: min(found)] if each.kind is UnitKind.CODE][-1:])
     while len(found) > 1 and (_length(source, found) > room or source.units[max(found)].announces):
         last = max(found)  # there is no room for it, or it announces what is not quoted
         if last == unit.place and _length(source, found) <= room:

@@ -97,6 +97,7 @@ TELLS_OF_PAGE = re.compile(
     r"|this (?:lesson|module|tutorial|section|chapter|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)"
     r"|\*{0,2}(?:content )?coming soon|\*{0,2}related\*{0,2}:|if you (?:have not|haven't) "
     r"|see (?:also |the )|(?:for )?(?:more|further) (?:details?|information|tutorials?)\b"
+    r"|next(?: \([^)]*\))?:|next, \*{0,2}(?:unit|module|lesson|chapter|week)\b"
     r"|\*{0,2}(?:(?:estimated )?time|goal|objective|(?:tutorial )?level|prerequisites?)\*{0,2}:)",
     re.IGNORECASE,
 )

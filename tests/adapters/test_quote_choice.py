@@ -6,6 +6,7 @@ import pytest
 
 from adapters.extractive.quotes import ScoredUnit, compose
 from adapters.extractive.units import AskedWords, Source, units
+from core.model import Status
 from tests.adapters.test_extractive import ask
 
 ENTRY = "**Robot (RBT)**\n: A machine that moves by itself."
@@ -50,3 +51,31 @@ def test_what_a_terminal_shows_needs_what_stands_before_it() -> None:
     written = compose(AskedWords("robot"), [ScoredUnit(each, each.units[-1], 0.9) for each in sources])
 
     assert written == ["The robot is ready. [1]", "- Robots\n  - Arms\n- Drones [1]"]
+
+
+def test_who_asks_how_gets_the_command_above_and_nothing_is_announced_in_vain() -> None:
+    """What announces the command comes with it."""
+    halls = "There are robots in halls. " * 20
+    text = (
+        f"Run this:\n\n```bash\nrobot weld\n```\n\n{halls}\n\nRobots weld cars.\n\nYou will see the following message."
+    )
+    source = Source(1, 0.9, "Robots", "Weld", tuple(units(text)))
+
+    written = compose(AskedWords("how do I weld cars"), [ScoredUnit(source, source.units[-2], 0.9)])
+
+    assert written == ["Run this:\n\n```bash\nrobot weld\n```\n\nRobots weld cars. [1]"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("What is a drone?", "Robots lift a part with an arm."),
+        ("B", "Robots lift part b with an arm."),
+        ("How do robots weld?", "- Next: how robots weld"),
+    ],
+)
+async def test_what_is_about_something_else_or_leads_on_is_not_quoted(asked: str, text: str) -> None:
+    """What a thing is says only what names it, and a name in capitals is not the word in small letters."""
+    answer = await ask(asked, text)
+
+    assert answer.status is Status.NO_CONTEXT
