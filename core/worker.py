@@ -168,8 +168,7 @@ class Worker:
             await surface.withdraw(replace(withdrawal, asker_id=next(iter(askers), withdrawal.asker_id)))
 
     async def _turns(self, task: Task) -> Sequence[Turn]:
-        conversation = await self.conversations.load(task.message.thread)
-        return conversation.turns if conversation else ()
+        return (await self.conversations.load(task.message.thread)).turns
 
     async def _apologized(self, task: Task) -> bool:
         """Apologize for a question that nobody will try any more; return whether that is done with.

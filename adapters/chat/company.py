@@ -87,9 +87,8 @@ class Gathering:
 
 async def company(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Company | None:
     """Return who asked, waits for an answer or spoke in a thread; None if nobody did. Raises `StoreUnavailable`."""
-    conversation, waiting = await conversations.load(thread), await inbox.running(thread)
+    turns, waiting = (await conversations.load(thread)).turns, await inbox.running(thread)
     attendance = await conversations.attendance(thread)
-    turns = conversation.turns if conversation else ()
     asked = {*(turn.author_id for turn in turns), *([waiting.author.id] if waiting else ())}
     if not asked and attendance == Attendance():
         return None
@@ -98,5 +97,4 @@ async def company(conversations: ConversationStore, inbox: Underway, thread: Thr
 
 async def owns(conversations: ConversationStore, thread: ThreadRef) -> bool:
     """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
-    conversation = await conversations.load(thread)
-    return any(turn.question_ref.id == thread.thread for turn in (conversation.turns if conversation else ()))
+    return any(turn.question_ref.id == thread.thread for turn in (await conversations.load(thread)).turns)

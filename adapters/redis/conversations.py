@@ -43,21 +43,19 @@ class RedisConversations:
         self._seal = seal
         self._run = ScriptRunner(client, "conversations")
 
-    async def load(self, thread: ThreadRef) -> Conversation | None:
-        """Return the turns that can be read; None if there are none."""
-        turns = tuple(turn for _, turn in await self._turns(thread) if turn)
-        return Conversation(thread=thread, turns=turns) if turns else None
+    async def load(self, thread: ThreadRef) -> Conversation:
+        """Return the turns that can be read."""
+        return Conversation(thread=thread, turns=tuple(turn for _, turn in await self._turns(thread) if turn))
 
-    async def around(self, message: MessageRef) -> Conversation | None:
+    async def around(self, message: MessageRef) -> Conversation:
         """Look among the answers that stand in its channel, and in its thread, which may have begun below an answer."""
         key, id_ = ANSWERS.format(_channel_of(message.thread)), quote(message.id, safe="")
         with translated():
             entries = cast("list[bytes]", await self._client.zrangebylex(key, f"[{id_} ", f"({id_}!"))
-        threads = [ThreadRef.parse(entry.decode().partition(" ")[2]) for entry in entries]
-        for thread in (*threads, message.thread):
-            if found := await self.load(thread):
+        for entry in entries:
+            if (found := await self.load(ThreadRef.parse(entry.decode().partition(" ")[2]))).turns:
                 return found
-        return None
+        return await self.load(message.thread)
 
     async def threads(self) -> Sequence[ThreadRef]:
         """Look at the name of every key."""

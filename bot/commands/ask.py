@@ -18,6 +18,7 @@ from bot.settings import Settings, read_settings
 from bot.wiring import NOTHING_TO_SEARCH, surface
 from core.answering.dialect import plain_words
 from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
+from core.messages import counted
 from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef, without_controls
 from core.ports import PassageIndex, Surface
 
@@ -178,13 +179,12 @@ class _Chat:
         self._say("Ask about the documents. /help shows what else you can type.")
         store = self._opened.app.conversations
         try:
-            known = self._opened.run(store.load(self._thread)) if store else None
+            known = self._opened.run(store.load(self._thread)).turns if store else ()
         except StoreUnavailable as error:
             self._say(f"{error} Until then, nothing is remembered.")
             return
         if known:
-            asked = "1 question" if len(known.turns) == 1 else f"{len(known.turns)} questions"
-            self._say(f"Continuing this conversation ({asked} so far); /forget starts over.")
+            self._say(f"Continuing this conversation ({counted(len(known), 'question')} so far); /forget starts over.")
 
     def take(self, line: str) -> None:
         match line:

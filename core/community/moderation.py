@@ -270,16 +270,14 @@ class SelfHelp:
 
         Those that we remove are noted before.
         """
-        conversation = await self.conversations.around(message)
-        for turn in conversation.turns if conversation else ():
+        for turn in (await self.conversations.around(message)).turns:
             if any(each.id == message.id for each in (turn.question_ref, *await self._answer(turn))):
                 return await self.conversations.remove(turn.question_ref)
         return False
 
     async def remembered(self, thread: ThreadRef) -> Sequence[MessageRef]:
         """Return the questions of a thread that are remembered, and the messages with their answers."""
-        conversation = await self.conversations.load(thread)
-        turns = conversation.turns if conversation else ()
+        turns = (await self.conversations.load(thread)).turns
         return [each for turn in turns for each in (turn.question_ref, *await self._answer(turn))]
 
     async def _answer(self, turn: Turn) -> Sequence[MessageRef]:
@@ -289,8 +287,7 @@ class SelfHelp:
 
     async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
         """Return the sources of the last answer in a thread that has any."""
-        conversation = await self.conversations.load(thread)
-        turns = conversation.turns if conversation else ()
+        turns = (await self.conversations.load(thread)).turns
         return next((turn.citations for turn in reversed(turns) if turn.citations), ())
 
     async def mute(self, thread: ThreadRef, *, on: bool) -> bool:
@@ -305,8 +302,7 @@ class SelfHelp:
 
         Say whether there was one. Raises `NotAllowed` for anybody else.
         """
-        conversation = await self.conversations.load(thread)
-        turns = conversation.turns if conversation else ()
+        turns = (await self.conversations.load(thread)).turns
         if thread.home == actor.home and any(turn.author_id == actor.person.id for turn in turns):
             return bool(await self.forgetting.place(thread))
         if actor.may_moderate:

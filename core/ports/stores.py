@@ -34,11 +34,11 @@ from core.model import (
 class ConversationStore(Protocol):
     """Remembers conversations for a time; each append restarts the clock. Raises `StoreUnavailable`."""
 
-    async def load(self, thread: ThreadRef) -> Conversation | None:
-        """Return the conversation; None if there is none, if it has expired or cannot be read any more."""
+    async def load(self, thread: ThreadRef) -> Conversation:
+        """Return the conversation; without turns if there is none, if it has expired or cannot be read any more."""
         ...
 
-    async def around(self, message: MessageRef) -> Conversation | None:
+    async def around(self, message: MessageRef) -> Conversation:
         """Return the conversation of a message, by any of its names; an answer may stand outside of its thread."""
         ...
 

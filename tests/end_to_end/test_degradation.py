@@ -91,8 +91,7 @@ class Desk:
     async def remembered(self) -> int:
         """Count the turns that were kept."""
         assert self.app.conversations is not None
-        kept = await self.app.conversations.load(thread())
-        return len(kept.turns) if kept else 0
+        return len((await self.app.conversations.load(thread())).turns)
 
 
 @asynccontextmanager

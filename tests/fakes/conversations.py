@@ -23,15 +23,14 @@ class MemoryConversations:
         self._ends: dict[str, datetime] = {}
         self._attended: dict[str, tuple[Attendance, datetime]] = {}  # with its end
 
-    async def load(self, thread: ThreadRef) -> Conversation | None:
+    async def load(self, thread: ThreadRef) -> Conversation:
         """Give what was said in the thread, if its time is not over."""
-        turns = self._current(thread)
-        return Conversation(thread=thread, turns=tuple(turns.values())) if turns else None
+        return Conversation(thread=thread, turns=tuple(self._current(thread).values()))
 
-    async def around(self, message: MessageRef) -> Conversation | None:
+    async def around(self, message: MessageRef) -> Conversation:
         """Look in all that is remembered, and in its thread."""
         for found in [await self.load(ThreadRef.parse(key)) for key in list(self._turns)]:
-            if found and any(message in part.names for turn in found.turns for part in turn.messages):
+            if any(message in part.names for turn in found.turns for part in turn.messages):
                 return found
         return await self.load(message.thread)
 

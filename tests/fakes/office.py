@@ -86,5 +86,4 @@ class Office:
 
     async def remembered(self) -> list[str]:
         """Give the questions that the thread remembers."""
-        conversation = await self.memory.load(thread())
-        return [each.question for each in conversation.turns] if conversation else []
+        return [each.question for each in (await self.memory.load(thread())).turns]

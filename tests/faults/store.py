@@ -183,7 +183,7 @@ async def turns_of(store: Store, seal: Seal) -> Counter[int]:
     async with connect(f"redis://127.0.0.1:{store.node.port}/0") as client:
         memory = RedisConversations(client, ttl=timedelta(hours=1), seal=seal)
         found = [await memory.load(thread) for thread in threads]
-    return Counter(number_of(turn.question) for each in found if each for turn in each.turns)
+    return Counter(number_of(turn.question) for each in found for turn in each.turns)
 
 
 def _follows(node: Node, master: Node) -> bool:

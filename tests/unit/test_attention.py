@@ -73,7 +73,7 @@ async def test_whatever_else_it_says_is_a_no(script: Script, turns: list[Scripte
 
     assert (answer.status, answer.text) == (Status.REFUSED, "")
     assert (desk.surface.shown, desk.surface.reactions, desk.surface.refused) == ([], [], [])
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
     assert not any(isinstance(event, Charged) for event in desk.events)
 
 

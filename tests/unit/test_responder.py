@@ -208,7 +208,7 @@ async def test_a_refusal_is_said_once_and_neither_searched_nor_remembered(script
     assert (desk.surface.refused, desk.surface.shown) == ([answers[0].text], [])
     assert answers[0].text == PAUSED
     assert desk.surface.reactions == []
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
     assert StateChanged(question().message, State.ERROR, "validation") in desk.events
 
 
@@ -239,7 +239,7 @@ async def test_what_nobody_could_read_is_not_remembered(
     answer = await desk.ask()
 
     assert (answer.status, len(model.prompts)) == (status, calls)
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
     assert desk.events[-2] == Answered.of(question().message, answer)
 
 
@@ -248,7 +248,7 @@ async def test_without_a_store_there_is_an_answer_without_memory(script: Script)
     desk = Desk(script(*ANSWERED), remembers=False)
 
     assert (await desk.ask()).status is Status.ANSWERED
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
 
 
 async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: Script) -> None:
@@ -279,7 +279,6 @@ async def test_nothing_found_is_no_warning_and_is_remembered(script: Script) -> 
     answer = await desk.ask()
 
     conversation = await desk.store.load(thread())
-    assert conversation is not None
     assert [one.answer for one in conversation.turns] == [answer.text]
     assert desk.surface.reactions == []
     assert desk.events[-1] == StateChanged(question().message, State.ERROR, "no_context")
@@ -294,7 +293,7 @@ async def test_an_index_that_is_down_is_a_warning_and_not_remembered(script: Scr
     await desk.ask()
 
     assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
     assert desk.events[-1] == StateChanged(question().message, State.ERROR, "retrieval")
 
 
@@ -305,7 +304,7 @@ async def test_a_model_that_is_down_is_a_warning_and_not_remembered(script: Scri
     await desk.ask()
 
     assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
     assert desk.events[-1] == StateChanged(question().message, State.ERROR, "generation")
 
 
@@ -362,7 +361,7 @@ async def test_a_search_by_words_alone_is_a_warning_and_remembered(script: Scrip
     await desk.ask()
 
     assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
-    assert await desk.store.load(thread()) is not None
+    assert (await desk.store.load(thread())).turns
     assert desk.events[-1] == StateChanged(question().message, State.COMPLETE)
 
 
@@ -376,7 +375,7 @@ async def test_a_surface_that_breaks_ends_the_models_work_and_the_error_comes_ou
         await desk.ask()
 
     assert model.closed_early == 1
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
     assert desk.events[-1] == StateChanged(question().message, State.ERROR, "generation")
 
 

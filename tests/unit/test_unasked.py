@@ -32,7 +32,7 @@ async def test_an_unasked_question_is_answered_once_the_answer_is_whole(script: 
     answer = await desk.answer(UNASKED)
 
     assert desk.surface.shown == [answer]
-    assert await desk.store.load(thread()) is not None
+    assert (await desk.store.load(thread())).turns
 
 
 @pytest.mark.promise("silence-unasked")
@@ -56,7 +56,7 @@ async def test_nobody_hears_of_one_without_an_answer(
 
     assert answer.status is status
     assert (desk.surface.shown, desk.surface.reactions, desk.surface.refused) == ([], [], [])
-    assert await desk.store.load(thread()) is None
+    assert not (await desk.store.load(thread())).turns
 
 
 @pytest.mark.promise("silence-unasked")

@@ -305,7 +305,7 @@ async def test_people_are_forgotten_here_and_in_direct_messages(office: Office, 
         told = await office.told(office.server.slash(place.ada, place.channel, "forget", what="everything about me"))
 
     assert (told.content, told.seen_by) == (messages.person_forgotten(2, 0), place.ada.id)
-    assert await office.conversations.load(elsewhere) is not None
+    assert (await office.conversations.load(elsewhere)).turns
     assert home("7") == elsewhere.home
 
 

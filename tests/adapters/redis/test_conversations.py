@@ -68,7 +68,7 @@ async def test_a_value_that_was_moved_to_another_thread_is_not_read(redis_client
     await store(redis_client).append(thread(), turn(1))
     await redis_client.rename(KEY, KEY.replace(":1}", ":2}"))
 
-    assert await store(redis_client).load(thread("2")) is None
+    assert not (await store(redis_client).load(thread("2"))).turns
 
 
 async def test_a_value_under_the_name_of_another_question_is_not_read(redis_client: Redis) -> None:
@@ -78,7 +78,7 @@ async def test_a_value_under_the_name_of_another_question_is_not_read(redis_clie
     _, _, sealed = entries[0].partition(b" ")
     await say(redis_client, "LSET", KEY, "0", b"test:w:c:1:2 " + sealed)
 
-    assert await store(redis_client).load(thread()) is None
+    assert not (await store(redis_client).load(thread())).turns
 
 
 @pytest.mark.promise("unreadable-is-none")
@@ -98,7 +98,7 @@ async def test_a_conversation_under_a_lost_secret_is_none_and_starts_afresh(redi
     """The next turn is remembered as the first."""
     await store(redis_client, OTHER).append(thread(), turn(1))
 
-    assert await store(redis_client).load(thread()) is None
+    assert not (await store(redis_client).load(thread())).turns
     await store(redis_client).append(thread(), turn(2))
     assert await store(redis_client).load(thread()) == conversation(2)
 
@@ -117,7 +117,7 @@ async def test_a_key_of_another_kind_counts_as_none(redis_client: Redis) -> None
     await say(redis_client, "SET", KEY, "something else", "EX", "60")
     conversations = store(redis_client)
 
-    assert await conversations.load(thread()) is None
+    assert not (await conversations.load(thread())).turns
     assert not await conversations.remove(turn(1).question_ref)
     await conversations.append(thread(), turn(1))
     assert await conversations.load(thread()) == conversation(1)

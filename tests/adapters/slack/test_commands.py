@@ -311,7 +311,7 @@ async def test_people_are_forgotten_in_their_workspace(office: Office) -> None:
         told = await office.use(office.ada, "forget me")
 
     assert told == messages.person_forgotten(1, 0)
-    assert [await office.conversations.load(thread) is None for thread in (own, others, elsewhere)] == [
+    assert [not (await office.conversations.load(thread)).turns for thread in (own, others, elsewhere)] == [
         True,
         False,
         False,
@@ -421,7 +421,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
         mrkdwn(messages.SLACK_FORMS.in_thread),
         messages.thread_forgotten(was_there=True),
     ]
-    assert await office.conversations.load(thread) is None
+    assert not (await office.conversations.load(thread)).turns
 
 
 async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office: Office) -> None:
