@@ -70,27 +70,17 @@ class Authorize(AsyncAuthorize):
         team_id: str | None,
         user_id: str | None,
         **_: Any,
-    ) -> AuthorizeResult | None:
-        """Return the bot of a workspace; None where there is none. Raises `PostingFailed`: the event comes again."""
+    ) -> AuthorizeResult:
+        """Return the bot of a workspace. Raises `NotInstalled`, or `PostingFailed`: then the event comes again."""
         given: dict[str, Any] = {"team_id": team_id, "enterprise_id": enterprise_id, "user_id": user_id}
         name = workspace_of({**given, "is_enterprise_install": context.is_enterprise_install})
-        try:
-            workspace = await self.workspaces.find(name)
-        except NotInstalled:
-            context["respond"] = partial(_respond, context)  # by which the library tells whoever has used something
-            return None
+        workspace = await self.workspaces.find(name)
         return AuthorizeResult(
             **given,
             bot_id=workspace.bot_id,
             bot_user_id=workspace.bot_user_id,
             bot_token=workspace.client.token,
         )
-
-
-async def _respond(context: AsyncBoltContext, text: str) -> None:
-    """Tell somebody in our own way, to Slack's addresses alone; one that cannot be reached is no failure."""
-    with suppress(PostingFailed):
-        await respond(context.client, context.response_url or "", {"text": text, "replace_original": False})
 
 
 def make_app(
@@ -107,19 +97,22 @@ def make_app(
         name=NAME,
         logger=logger,
         client=client,
-        authorize=cast("Any", Authorize(workspaces)),  # the library's annotation leaves out its own None
+        authorize=Authorize(workspaces),
         request_verification_enabled=False,
         process_before_response=True,
         raise_error_for_unhandled_request=True,  # else Slack would be told that there is nobody
-        user_facing_authorize_error_message=NOT_INSTALLED,
         ssl_check_enabled=False,  # it would be answered without a signature
         ignoring_self_events_enabled=False,  # it takes a deletion for the deed of whoever wrote what is deleted
         attaching_function_token_enabled=False,
         attaching_conversation_kwargs_enabled=False,
     )
 
-    async def on_error(error: Exception) -> BoltResponse:
-        if isinstance(error, BoltUnhandledRequestError):
+    async def on_error(error: Exception, context: AsyncBoltContext) -> BoltResponse:
+        if isinstance(error, NotInstalled):  # whoever has used something is told
+            with suppress(PostingFailed):
+                told = {"text": NOT_INSTALLED, "replace_original": False}
+                await respond(context.client, context.response_url or "", told)
+        if isinstance(error, NotInstalled | BoltUnhandledRequestError):
             return BoltResponse(status=TAKEN, body="")
         failed(error)
         return BoltResponse(status=AWAY if isinstance(error, Unavailable | PostingFailed) else WRONG, body="")

@@ -153,13 +153,15 @@ async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_threa
     assert (root.live, root.unfurls, root.seen_by, root.thread_ts) == ([who], False, None, None)
 
 
-async def test_who_uses_a_command_where_no_installation_is_known_hears_that(office: Office) -> None:
-    """By the way back: a store that was emptied may be given what it has lost in a moment."""
+async def test_who_uses_a_command_where_no_installation_is_known_hears_that(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the way back, as a store that was emptied may be given what it has lost in a moment; the log hears nothing."""
     other = office.server.add_workspace("Other")
     async with office.open():
         said = await office.use(office.server.add_member(other), "help", office.server.add_channel(other))
 
-    assert said == messages.NOT_INSTALLED
+    assert (said, caplog.records) == (messages.NOT_INSTALLED, [])
 
 
 async def test_a_private_question_is_answered_by_the_way_back(office: Office) -> None:
