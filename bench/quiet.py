@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh"),  # short ones, in twelve languages
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth"),  # with what askers say after an answer
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),  # with what askers say after an answer
 )
 BOT, ASKER, OTHER = "bot", "asker", "other"
 ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -30,8 +30,8 @@ def test_people_are_left_alone_and_questions_are_answered() -> None:
     """No more of all situations are mistaken than when the rule was judged; what is said to the bot is answered."""
     people, direct, among = judged(PARTS)
 
-    assert [people.all, direct.all, among.all] == [1197, 211, 768]
-    assert [len(people.answered) <= 8, len(direct.answered), len(among.answered) >= 708] == [True, 211, True]
+    assert [people.all, direct.all, among.all] == [1231, 214, 798]
+    assert [len(people.answered) <= 8, len(direct.answered), len(among.answered) >= 732] == [True, 214, True]
 
 
 @pytest.mark.promise("quiet-among-people")
