@@ -109,7 +109,7 @@ async def main() -> None:
     parser.add_argument("--key", default=KEY)
     parser.add_argument("--sample", type=int, help="how many situations, by chance; all without it")
     options = parser.parse_args()
-    judged = [each for part in PARTS[4:6] for each in situations(part) if each.is_among_people]
+    judged = [each for part in PARTS[4:] for each in situations(part) if each.is_among_people]
     if options.sample:
         judged = random.Random(1).sample(judged, options.sample)
     rows, manual = list[Row](), Folder(ROOT / "docs", name="manual")

@@ -7,6 +7,7 @@ nothing by the words as they are, and a model words its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
@@ -27,10 +28,10 @@ MOST_SHOWN = 500  # characters of the question before, for what the message goes
 YES = "yes"
 INSTRUCTIONS = """\
 Several people talk in a chat thread in which a bot has answered from the community's documents. You are given one \
-message. Decide whether the bot should answer it.
+message, perhaps with the last question to the bot. Decide whether the bot should answer the message.
 
-Say yes only if the message asks for knowledge that documents hold, such as what something is, how it works or how it \
-is done, and asks it of anybody who can tell.
+Say yes only if it asks for knowledge that documents hold, such as what something is, how it works or how it is done, \
+and asks it of anybody who can tell. It may go on from the last question, as in "and on Windows".
 Say no if it is meant for a person: what people here did, have, see, want, plan or think, what goes on between them, \
 or a reply to what one of them has said. If in doubt, say no.
 
@@ -82,7 +83,7 @@ class Attention:
     async def _says_yes(self, prompt: Prompt, meter: TokenMeter) -> bool:
         model = self.agent.model
         said = await brief_reply(model, prompt, meter, service="chat model", most=MOST_SAID, seconds=LONGEST)
-        return said.rstrip(".").casefold() == YES
+        return re.sub(r"[\W_]", "", said).casefold() == YES
 
 
 def _before(conversation: Conversation | None) -> str:

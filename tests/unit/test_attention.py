@@ -41,7 +41,7 @@ LONG = "Yes, I think that it is a question to the documents."
 
 
 @pytest.mark.promise("quiet-among-people")
-@pytest.mark.parametrize("said", ["yes", "Yes.", " YES\n"])
+@pytest.mark.parametrize("said", ["yes", "Yes.", " YES\n", '**"Yes"**'])
 async def test_what_a_model_takes_for_a_question_to_the_bot_is_answered(script: Script, said: str) -> None:
     """By the answer alone; of the judgement nobody hears."""
     desk = Desk(script(turn(said), *ANSWERED), judges=True)
