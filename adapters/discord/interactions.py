@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import discord
-from discord import AllowedMentions, AutoShardedClient, HTTPException, InteractionResponseType
+from discord import AllowedMentions, AutoShardedClient, HTTPException, InteractionResponseType, Thread
 from discord.http import Route
 from discord.utils import format_dt
 
@@ -19,6 +19,7 @@ from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
 from adapters.discord.poster import NAMES, translated
 from adapters.discord.registering import ADMIN
+from adapters.discord.tags import TAG, is_for_answered
 from adapters.retry import ACKNOWLEDGEMENT, NOT_NOW, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
@@ -93,8 +94,18 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,
-        lacking=[words for name, words in NAMES.items() if not getattr(interaction.app_permissions, name)],
+        lacking=_lacking(interaction),
     )
+
+
+def _lacking(interaction: DiscordInteraction) -> list[str]:
+    """Return what the bot would need where somebody is and may not, as Discord calls it."""
+    post, needs = interaction.channel, NAMES
+    if isinstance(post, Thread) and any(
+        is_for_answered(tag.name) for tag in getattr(post.parent, "available_tags", ())
+    ):
+        needs = NAMES | {"manage_threads": f'Manage Threads (for the tag "{TAG}")'}
+    return [words for name, words in needs.items() if not getattr(interaction.app_permissions, name)]
 
 
 def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:

@@ -13,6 +13,11 @@ TAG = "answered"
 MOST_TAGS = 5  # Discord takes no more on a post
 
 
+def is_for_answered(name: str) -> bool:
+    """Return whether a tag has that name."""
+    return name.strip().casefold() == TAG
+
+
 async def tag_answered(client: Client, forum: str, post: str, *, by: str = "", on: bool = True) -> None:
     """Put the tag on a post, or take it off and reopen the post; *by* is whose post it has to be, if that matters.
 
@@ -20,8 +25,8 @@ async def tag_answered(client: Client, forum: str, post: str, *, by: str = "", o
     Raises `PostingFailed`.
     """
     tags: Any = (await translated(client.http.get_channel(int(forum)))).get("available_tags") or ()
-    names = {str(one["id"]): str(one.get("name", "")).strip().casefold() for one in tags}
-    tag = next((each for each, name in names.items() if name == TAG), None)
+    names = {str(one["id"]): str(one.get("name", "")) for one in tags}
+    tag = next((each for each, name in names.items() if is_for_answered(name)), None)
     if tag is None:
         return
     found: Any = await translated(client.http.get_channel(int(post)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -178,10 +179,21 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
 
 
 async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: Place, boss: User) -> None:
-    """No order is listed where there was none."""
+    """No order is listed where there was none; in a forum, what the tag takes is needed only where there is one."""
+    posts = [
+        office.server.post_in_forum_as(
+            boss, office.server.add_channel(place.guild, "help", forum=True, tags=tags), "?", "?"
+        )
+        for tags in ((), ("Answered",))
+    ]
     async with office.open():
         told = await ordered(office, boss, place, "status")
+        inside = [await ordered(office, boss, replace(place, channel=post), "status") for post, _ in posts]
 
+    assert [each.content.split("\n")[-1] for each in inside] == [
+        "I have all the permissions I need here.",
+        'I\'m missing these permissions here: Manage Threads (for the tag "answered").',
+    ]
     assert told.content.split("\n") == [
         "I'm answering questions.",
         "Used today: 0 questions.",
