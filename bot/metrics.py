@@ -64,7 +64,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "service_retries": ("Calls to a service that were retried.", ("service",)),
     "service_failures": ("Calls to a service that failed.", ("service",)),
-    "fallbacks": ("Calls that a second service answered because the first one was not available.", ("service",)),
+    "fallbacks": ("Calls that went to a second service because the first one was not available.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
     "lost_by_store": ("Questions that the data store lost before they were answered.", ("platform",)),
     "answers_assumed": (

@@ -152,7 +152,8 @@ class OpenAIChat:
     async def unavailable(self, asking: Asking, trouble: Exception) -> ModelUnavailable:
         """Return the error for whoever asked; it is about length only where nothing was shown before."""
         failure, refusal = diagnose(trouble, self.model), refusal_of(trouble)
-        error = ModelUnavailable(failure.sentence, wait=failure.wait, is_final=failure.is_final)
+        wait = failure.passing.wait if failure.passing else None
+        error = ModelUnavailable(failure.sentence, wait=wait, is_final=failure.is_final)
         error.is_lasting = failure.lasting and failure.passing is None and not failure.is_long
         if refusal and failure.is_long:
             limit = refusal.limit or await self.connection.listed_context()

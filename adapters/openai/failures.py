@@ -102,11 +102,6 @@ class Failure:
     is_busy: bool = False
     is_loading: bool = False
 
-    @property
-    def wait(self) -> float | None:
-        """The seconds for which the service wants to be left alone, if it said so."""
-        return self.passing.wait if self.passing else None
-
 
 def failures() -> tuple[type[Exception], ...]:
     """Name all that the client library may raise; anything else is a mistake of ours."""
@@ -173,8 +168,9 @@ def _of_status(refusal: ServiceRefusal) -> Failure | None:
     if status == UNAVAILABLE and LOADING.search(refusal.words):
         return Failure(SLOW, Transient("loading the model"), is_busy=True, is_loading=True)
     if status in PASSING or status >= 500:  # noqa: PLR2004 - all of the server's own failures
-        sentence = busy(refusal.wait) if status == TOO_MANY else FAILED
-        return Failure(sentence, Transient(f"status {status}", refusal.wait), is_busy=status in BUSY_STATUSES)
+        is_busy = status in BUSY_STATUSES
+        sentence = busy(refusal.wait) if is_busy else FAILED
+        return Failure(sentence, Transient(f"status {status}", refusal.wait), is_busy=is_busy)
     return Failure(REFUSED, lasting=True, is_final=status in OF_PROMPT)
 
 

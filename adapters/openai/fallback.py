@@ -61,7 +61,7 @@ class FallbackChat:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Yield what the first model says, or take it back and yield what the second says."""
-        was_shown, why = False, self._unasked(prompt)
+        was_shown, why, given_up = False, self._unasked(prompt), None
         try:
             if not why:
                 async with aclosing(self._first.stream(prompt, tools=tools, may_call=may_call)) as pieces:
@@ -71,7 +71,7 @@ class FallbackChat:
                 self._rest.open()
                 return
         except ModelUnavailable as error:
-            why = self._given_up(error, was_shown=was_shown)
+            why, given_up = self._given_up(error, was_shown=was_shown), error
         self.is_away = True
         self._observer(FellBack("chat model", why))
         yield Handover(self._prices)
@@ -79,10 +79,13 @@ class FallbackChat:
             async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
                 async for piece in pieces:
                     yield piece
-        except PromptTooLong as error:
-            if not was_shown:  # which is said to those alone who have seen nothing
-                raise
-            raise ModelUnavailable(str(error), is_final=True) from error
+        except ModelUnavailable as error:
+            if given_up:  # either of them may help, and whichever does first
+                error.wait = min(filter(None, (given_up.wait, error.wait)), default=None)
+                error.is_lasting = given_up.is_lasting and error.is_lasting
+            if was_shown and isinstance(error, PromptTooLong):  # which is said to those alone who have seen nothing
+                raise ModelUnavailable(str(error), is_final=True) from error
+            raise
 
     def _unasked(self, prompt: Prompt) -> str:
         """Return why the first is not even asked, if it is not."""
@@ -99,8 +102,7 @@ class FallbackChat:
         if isinstance(error, PromptTooLong):
             known, its = self._second.context_tokens, error.limit or self._first.context_tokens
             error.is_final = bool(known and its and known <= its)
-            raise error
-        if error.is_final:
+        if error.is_final or isinstance(error, PromptTooLong):
             raise error
         if was_shown:
             self._rest.shut(str(error))

@@ -234,17 +234,15 @@ class Reading:
     def take(self, event: object) -> str:
         """Return the text that an event adds to the answer. Raises `BrokenAnswer`."""
         fields = fields_of(event)
-        if not fields or fields.get("error"):
-            raise BrokenAnswer(
-                "an error instead of an answer" if fields else "an event that is not an object", fields or None
-            )
+        choices = fields.get("choices")
+        is_told = choices is None and (fields.get("object") == "error" or ("code" in fields and fields.get("message")))
+        if not fields or fields.get("error") or is_told:
+            why = "an error instead of an answer" if fields else "an event that is not an object"
+            raise BrokenAnswer(why, fields or None)
         if usage := fields.get("usage"):
             self.usage = fields_of(usage)
         if (model := fields.get("model")) != self.model:
             self.model = words_of(model) or self.model
-        choices = fields.get("choices")
-        if choices is None and (fields.get("object") == "error" or ("code" in fields and fields.get("message"))):
-            raise BrokenAnswer("an error instead of an answer", fields)
         return self._said(fields_of(choices[0])) if choices and isinstance(choices, list) else ""
 
     def _said(self, choice: dict[str, Any]) -> str:

@@ -151,8 +151,9 @@ class Services:
             says = await checked(chat, calls=name != REVIEW)
             self._away -= set() if isinstance(says, Overloaded) else {name}
             unused = settings.unused_seconds if name == FIRST else []
-            is_used = name == SECOND and (FIRST in self._away or (self._both and self._both.is_away))
-            line = ". ".join([says, *unused, *([IN_USE] if is_used else [])])
+            is_second = name == SECOND and name not in self._away
+            is_used = is_second and (FIRST in self._away or (self._both and self._both.is_away))
+            line = ". ".join([says.removesuffix("."), *unused, *([IN_USE] if is_used else [])])
             return Advice(line) if unused or isinstance(says, Degraded) else line
 
         self._stack.push_async_callback(chat.aclose)

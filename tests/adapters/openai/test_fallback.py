@@ -18,6 +18,7 @@ from tests.servers.openai_refusals import GONE, HELD_BACK, LOADING, TOO_LONG, UN
 from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 
 SECOND = "another-model"
+BUSY = Reply(503, ERROR_EVENT, {"Retry-After": "60"})
 
 
 class Pair(NamedTuple):
@@ -142,13 +143,24 @@ async def test_what_another_model_would_refuse_too_is_not_asked_of_it(pair: Pair
     assert (pair.second.received, pair.switches) == ([], [])
 
 
-async def test_two_that_do_not_work_are_one_that_does_not(pair: Pair) -> None:
-    """The error is that of the second."""
-    pair.first.broken = Reply(500)
-    pair.second.broken = Reply(429, ERROR_EVENT, {"Retry-After": "60"})
-    with pytest.raises(ModelUnavailable, match="is overloaded") as caught:
+@pytest.mark.parametrize(
+    ("replies", "wait", "lasts"),
+    [
+        ((Reply(500), BUSY), 60, False),
+        ((BUSY, Reply(429, ERROR_EVENT, {"Retry-After": "600"})), 60, False),
+        ((BUSY, Reply(401)), 60, False),
+        ((Reply(500), Reply(401)), None, False),
+        ((Reply(401), Reply(401)), None, True),
+    ],
+)
+async def test_two_that_do_not_work_are_one_that_does_not(
+    pair: Pair, replies: tuple[Reply, Reply], wait: float | None, lasts: bool
+) -> None:
+    """The error is that of the second, but whoever asks waits for the one that is back first."""
+    pair.first.broken, pair.second.broken = replies
+    with pytest.raises(ModelUnavailable) as caught:
         await pair.asked()
-    assert caught.value.wait == 60
+    assert (caught.value.wait, caught.value.is_lasting) == (wait, lasts)
 
 
 async def test_a_second_model_may_read_less(pair: Pair) -> None:
