@@ -128,6 +128,7 @@ STRONG = (
     *("<|tool_calls_section_begin|>", "<function_call>", "<function_calls>", "<functioncall>", "<tools>", "<tool_use>"),
     *("<minimax:tool_call>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "[tool_calls]", "<|python_tag|>"),
     *("<|start_action|>", "<|action_start|>", "<|plugin|>", "<|python_start|>", "<seed:tool_call>", "<toolcall>"),
+    *("<|tool_call>", "<start_function_call>", "<|function_call|>", "<longcat_tool_call>"),
 )
 """What models write in front of a call that should have been none of their words, in lower case."""
 DSML = ("<｜dsml｜", "<｜｜dsml｜｜", "<|dsml|", "<‖dsml‖")
@@ -135,8 +136,8 @@ DSML = ("<｜dsml｜", "<｜｜dsml｜｜", "<|dsml|", "<‖dsml‖")
 WEAK = ("```json", "```tool_call", "```tool_code", "```xml", "```", "[", "functools[")
 """What stands in front of much else too."""
 NAMING = (
-    *("<function=", '<function="', '<function name="', '<invoke name="', "functions.", "call:", "print("),
-    *("function<｜tool▁sep｜>", "to=functions."),
+    *("<function=", '<function="', '<function name="', '<invoke name="', "functions.", "print("),
+    *("call:default_api:", "declaration:default_api:", "call:", "function<｜tool▁sep｜>", "to=functions."),
 )
 """What stands right before the name of a tool."""
 MARKS = (*STRONG, *DSML, *WEAK, *NAMING[:4])
@@ -153,9 +154,10 @@ _BEGUN_KEY = re.compile(r'(?:"(?:\w{0,20}(?:"\s*(?::\s*)?)?)?)?\Z')
 _TEXT = re.compile(r'"([^"\\]{0,80})("?)')
 _BRACKET = re.compile(r"[{\[]")
 _BRACE = re.compile(r"[^{]{0,99}(?=\{)")
-_VALUE = r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|[^\s,()=]++'
-_KEYWORD = re.compile(rf"\s*(\w+)\s*=\s*({_VALUE})\s*(,|\))", re.DOTALL)
-_BEGUN_KEYWORDS = re.compile(r"\s*(?:\.call)?\s*\((?=\s*\w+\s*=)")
+_VALUE = r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|[^\s,(){}=][^,(){}=]*+'
+_KEYWORD = re.compile(rf"\s*+(\w++)\s*+[=:]\s*+({_VALUE})\s*+([,)}}])", re.DOTALL)
+_BEGUN_KEYWORDS = re.compile(r"\s*+(?:\.call)?\s*+[({](?=\s*+\w++\s*+[=:])")
+_QUOTE = re.compile(r'<\|"\|>|<escape>')  # as Gemma writes it
 _GIVEN = re.compile(r"\{|\(\s*(?:[{\"')]|\w+\s*=)")
 _BEGUN_GIVEN = re.compile(r"(?:\(\s*(?:\w+\s*)?)?")
 _PAIR = re.compile(
@@ -236,7 +238,7 @@ def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
 
 def written_calls(text: str, tools: Sequence[str]) -> tuple[ToolCall, ...]:
     """Return the calls that a text makes; where one of them cannot be read, its tool is given the text as it is."""
-    text = _OF_DSML.sub(r"\1", text[-MOST_ARGUMENTS:])
+    text = _QUOTE.sub('"', _OF_DSML.sub(r"\1", text[-MOST_ARGUMENTS:]))
     found = list(_of_json(text)) or list(_of_names(text, tools))
     named = [(tool_named(name, tools), arguments) for name, arguments in found]
     calls = [ToolCall(id=new_id(), name=name, arguments=given or "{}") for name, given in named if name in tools]
@@ -268,8 +270,8 @@ def _given(text: str, at: int) -> tuple[str, int]:
     if found := _BEGUN_KEYWORDS.match(text, at):
         end = found.end()
         while found := _KEYWORD.match(text, end):
-            pairs[found[1]], end = _value(found[2]), found.end()
-            if found[3] == ")":
+            pairs[found[1]], end = _value(found[2].strip()), found.end()
+            if found[3] != ",":
                 break
     elif found := _TO_PAIRS.match(text, at):
         end = found.end()

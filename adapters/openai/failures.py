@@ -152,7 +152,7 @@ def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
     sentence = next((LASTING[each] for each in told if each in LASTING), None)
     if refusal.status in NO_ADDRESS and not any(each in text for each in NAMED):
         sentence = NO_SERVICE
-    if refusal.status != TOO_MANY and NO_MONEY.search(text):  # in some services with the status of a bad request
+    if refusal.wait is None and NO_MONEY.search(text):  # with any status; what ends by itself is no empty account
         sentence = NO_CREDIT
     elif sentence is None and BAD_KEY.search(text):  # as Gemini says it, with a 400
         sentence = WRONG_KEY

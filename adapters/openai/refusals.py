@@ -40,7 +40,7 @@ NO_TOOLS = re.compile(
 )
 NO_MONEY = re.compile(
     r"credit balance is too low|budget (?:has been )?exceeded|budget_exceeded|insufficient (?:balance|credits?|funds)"
-    r"|used all (?:available|of your) credits|out of credits|spending limit|have any credits",
+    r"|used all (?:available|of your) credits|out of credits|spending limit|have any credits|余额不足",
     re.IGNORECASE,
 )
 NO_MODEL = re.compile(

@@ -231,6 +231,14 @@ UNPAID: Mapping[str, Reply] = {
         "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.",
         type="invalid_request_error",
     ),
+    "Zhipu": error(429, "Insufficient balance or no resource package. Please recharge.", code="1113"),
+    "xAI": Reply(
+        429,
+        {
+            "code": "Some resource has been exhausted",
+            "error": "Your team has either used all available credits or reached its monthly spending limit.",
+        },
+    ),
     "Fireworks": error(
         412,
         "Account foo is suspended, possibly due to reaching the monthly spending limit or failure to pay invoices.",

@@ -35,6 +35,11 @@ FORMS = {
     "bare, and an object": f"search_documents{ARGUMENTS}",
     "Gemma": '```tool_code\nsearch_documents(query="arms")\n```',
     "Gemma, printed": "```tool_code\nprint(search_documents(query='arms'))\n```",
+    "Gemma 4": '<|tool_call>call:search_documents{query:<|"|>arms<|"|>}<tool_call|>',
+    "Gemma 4, without its marks": "call:search_documents{query:arms}",
+    "FunctionGemma": "<start_function_call>call:search_documents{query:<escape>arms<escape>}<end_function_call>",
+    "Gemini": "call:default_api:search_documents{query:arms}",
+    "LongCat": f"<longcat_tool_call>{JSON}</longcat_tool_call>",
     "GLM": "<tool_call>search_documents\n<arg_key>query</arg_key>\n<arg_value>arms</arg_value>\n</tool_call>",
     "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.search_documents:0<|tool_call_argument_begin|>"
     f"{ARGUMENTS}<|tool_call_end|><|tool_calls_section_end|>",
@@ -65,7 +70,9 @@ BEHIND_PROSE = {
     "a fence": FENCE,
     "a line of JSON": f"\n{JSON}",
     "Llama": '\n[search_documents(query="arms")]',
-    **{name: FORMS[name] for name in ("Hermes, upper case", "Gemma", "GLM", "Kimi", "DeepSeek", "Anthropic")},
+    **{
+        name: FORMS[name] for name in ("Hermes, upper case", "Gemma", "Gemma 4", "GLM", "Kimi", "DeepSeek", "Anthropic")
+    },
     "DeepSeek, with marks of its own": FORMS["DeepSeek, with marks of its own"],
 }
 UNSHOWN = re.compile(r"search_documents|tool|query|arms|<|function|\bto=", re.IGNORECASE)
