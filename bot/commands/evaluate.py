@@ -87,7 +87,7 @@ def draft_cases(path: Path, most: int) -> int:
         )
     lines = (case.model_dump_json(exclude_defaults=True) for case in cases)
     _write(path, "".join(f"{line}\n" for line in lines))
-    how = cases[0].drafted
+    how = " and ".join(sorted({case.drafted for case in cases}))
     number = counted(len(cases), "case")
     sys.stdout.write(f"{path} has {number}, drafted {how}. Read them, and change what nobody would ask.\n")
     if trouble:

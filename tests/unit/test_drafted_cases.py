@@ -55,16 +55,24 @@ async def test_without_a_model_a_question_is_a_heading() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [("What do \n", "arms do?"), ('**Question:** "What do ', 'arms do?"\n\nIt is about arms.')]
+    ("said", "question", "drafted"),
+    [
+        (("What do \n", "arms do?"), "What do arms do?", "by the chat model"),
+        (('**Question:** "What do ', 'arms do?"\n\nIt is about arms.'), "What do arms do?", "by the chat model"),
+        (("A newcomer might ask: “What", " do arms do?”"), "What do arms do?", "by the chat model"),
+        (("This passage is ", "about arms."), "What do the documents say about “Arms”?", "from headings"),
+    ],
 )
-async def test_a_chat_model_asks_what_a_passage_answers(said: tuple[str, str], script: Script) -> None:
-    """It is given the passage as data, and its answer is one line, without what small models write beside it."""
+async def test_a_chat_model_asks_what_a_passage_answers(
+    said: tuple[str, str], question: str, drafted: str, script: Script
+) -> None:
+    """It is given the passage as data, and what small models write beside a question or instead of one is left out."""
     model = script(turn(*said))
 
-    cases = [case async for case in drafts([passage("An arm lifts.")], model)]
+    cases = [case async for case in drafts([passage("An arm lifts.", section_title="Arms")], model)]
 
     [case] = cases
-    assert (case.id, case.question, case.drafted) == ("draft-1", "What do arms do?", "by the chat model")
+    assert (case.id, case.question, case.drafted) == ("draft-1", question, drafted)
     assert "An arm lifts." in str(model.prompts[0].messages[1]["content"])
 
 
