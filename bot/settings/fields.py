@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings
@@ -56,11 +56,6 @@ BotToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes
 AppToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes=("xapp-",), refusal=APP))]
 
 
-def _checked_budgets(value: str) -> str:
-    budgets_in(value)
-    return value
-
-
 def budgets_in(text: str) -> tuple[Budget, ...]:
     """Read budgets that are separated by commas; `off` is none. Raises `ValueError`."""
     if text.strip().lower() == OFF:
@@ -95,25 +90,9 @@ def communities_in(text: str) -> tuple[WorkspaceRef, ...]:
     return tuple(dict.fromkeys(community_named(each.strip()) for each in text.split(",") if each.strip()))
 
 
-def _checked_communities(value: str) -> str:
-    try:
-        communities_in(value)
-    except InvalidInput as error:
-        raise ValueError("this is not a list of servers and workspaces, separated by commas") from error
-    return value
-
-
 def networks_in(text: str) -> tuple[Network, ...]:
     """Read networks, or single addresses, that are separated by commas. Raises `ValueError`."""
     return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
-
-
-def _checked_networks(value: str) -> str:
-    try:
-        networks_in(value)
-    except ValueError as error:
-        raise ValueError("this is not a list of networks, separated by commas") from error
-    return value
 
 
 def hosts_in(text: str) -> frozenset[str]:
@@ -121,18 +100,21 @@ def hosts_in(text: str) -> frozenset[str]:
     return frozenset(each.strip().lower() for each in text.split(",") if each.strip())
 
 
-def _checked_zone(value: str) -> str:
+def _readable(value: str, *, read: Callable[[str], object], refusal: str) -> str:
     try:
-        ZoneInfo(value)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError("this is not a time zone that this machine knows") from error
+        read(value)
+    except (InvalidInput, ValueError, LookupError, OSError) as error:
+        raise ValueError(refusal.format(error)) from error
     return value
 
 
-CommunityList: TypeAlias = Annotated[str, AfterValidator(_checked_communities)]
-BudgetList: TypeAlias = Annotated[str, AfterValidator(_checked_budgets)]
-NetworkList: TypeAlias = Annotated[str, AfterValidator(_checked_networks)]
-ZoneName: TypeAlias = Annotated[str, AfterValidator(_checked_zone)]
+COMMUNITIES = "this is not a list of servers and workspaces, separated by commas"
+NETWORKS = "this is not a list of networks, separated by commas"
+ZONE = "this is not a time zone that this machine knows"
+CommunityList: TypeAlias = Annotated[str, AfterValidator(partial(_readable, read=communities_in, refusal=COMMUNITIES))]
+BudgetList: TypeAlias = Annotated[str, AfterValidator(partial(_readable, read=budgets_in, refusal="{}"))]
+NetworkList: TypeAlias = Annotated[str, AfterValidator(partial(_readable, read=networks_in, refusal=NETWORKS))]
+ZoneName: TypeAlias = Annotated[str, AfterValidator(partial(_readable, read=ZoneInfo, refusal=ZONE))]
 
 
 def setting(name: str, default: object, *, like: str | None = None, must: str | None = None, **limits: Any) -> Any:
