@@ -56,13 +56,42 @@ class RedisQuota:
         self._held = max(HELD, longest + ENDED) // MILLISECOND
         self._run = ScriptRunner(client, "quota")
 
-    async def reserve(self, reservation: Reservation) -> Reached | None:
-        """Set aside what a question may cost, within all limits or not at all."""
-        return await self._reserve(reservation, is_meant=True)
+    async def reserve(self, reservation: Reservation, *, is_meant: bool = True) -> Reached | None:
+        """Set aside what a question may cost, within all limits or not at all; or only look, unless it *is_meant*."""
+        budgets, question, at, home = reservation.budgets, reservation.question, reservation.at, reservation.home
+        windows = [each for each in budgets if each.period is Period.MINUTE]
+        limited = {each.period for each in budgets}
+        spans = {each: span for each, span in _spans(at).items() if is_meant or each in limited}
+        minute = MINUTE // MILLISECOND
+        reached, news = await self._run(
+            "reserve",
+            QUOTA.format(home),
+            asked=_asked(question),
+            run=reservation.run,
+            most=json.dumps(_numbers(reservation.most)),
+            windows=json.dumps([(self._name(home, question, each.holder), each.most, minute) for each in windows]),
+            periods=json.dumps([self._period(reservation, period, *span) for period, span in spans.items()]),
+            patience=reservation.patience,
+            life=self._held,
+            kept=KEPT // MILLISECOND,
+            is_meant=is_meant,
+        )
+        named = {name: period for period, (name, _) in spans.items()}
+        alerts = tuple(_alert(reservation, named[str(name, "ascii")], *each) for name, *each in news)
+        ends = list[Reached]()
+        for kind, first, second, third in cast("Sequence[tuple[bytes, int, int, int]]", reached):
+            if kind == b"window":
+                ends.append(Reached(windows[first - 1], at + timedelta(milliseconds=second), alerts))
+                continue
+            period, holder = list(spans)[first - 1], COUNTED[second - 1]
+            budget, is_passing = _budget(budgets, holder, period, third), kind == b"held"
+            until = at + SOON if is_passing else spans[period][1]
+            ends.append(Reached(budget, until, alerts, is_passing, is_fruitless=kind == b"fruitless"))
+        return max(ends, key=lambda end: end.until, default=None)
 
     async def would_reach(self, reservation: Reservation) -> Reached | None:
         """Look without setting anything aside."""
-        return await self._reserve(reservation, is_meant=False)
+        return await self.reserve(reservation, is_meant=False)
 
     async def settle(self, reservation: Reservation, spent: Cost) -> Sequence[BudgetAlert]:
         """Count what a run has cost, and give free what was set aside for it."""
@@ -116,38 +145,6 @@ class RedisQuota:
             for period, of_period in zip(CALENDAR, found, strict=True)
             for holder, numbers in zip(holders, of_period, strict=True)
         }
-
-    async def _reserve(self, reservation: Reservation, *, is_meant: bool) -> Reached | None:
-        budgets, question, at, home = reservation.budgets, reservation.question, reservation.at, reservation.home
-        windows = [each for each in budgets if each.period is Period.MINUTE]
-        limited = {each.period for each in budgets}
-        spans = {each: span for each, span in _spans(at).items() if is_meant or each in limited}
-        minute = MINUTE // MILLISECOND
-        reached, news = await self._run(
-            "reserve",
-            QUOTA.format(home),
-            asked=_asked(question),
-            run=reservation.run,
-            most=json.dumps(_numbers(reservation.most)),
-            windows=json.dumps([(self._name(home, question, each.holder), each.most, minute) for each in windows]),
-            periods=json.dumps([self._period(reservation, period, *span) for period, span in spans.items()]),
-            patience=reservation.patience,
-            life=self._held,
-            kept=KEPT // MILLISECOND,
-            is_meant=is_meant,
-        )
-        named = {name: period for period, (name, _) in spans.items()}
-        alerts = tuple(_alert(reservation, named[str(name, "ascii")], *each) for name, *each in news)
-        ends = list[Reached]()
-        for kind, first, second, third in cast("Sequence[tuple[bytes, int, int, int]]", reached):
-            if kind == b"window":
-                ends.append(Reached(windows[first - 1], at + timedelta(milliseconds=second), alerts))
-                continue
-            period, holder = list(spans)[first - 1], COUNTED[second - 1]
-            budget, is_passing = _budget(budgets, holder, period, third), kind == b"held"
-            until = at + SOON if is_passing else spans[period][1]
-            ends.append(Reached(budget, until, alerts, is_passing, is_fruitless=kind == b"fruitless"))
-        return max(ends, key=lambda end: end.until, default=None)
 
     def _period(self, reservation: Reservation, period: Period, name: str, end: datetime) -> tuple[object, ...]:
         left = (end - reservation.at + KEPT) // MILLISECOND

@@ -82,7 +82,10 @@ class Visibility:
         """
         communities, time = known or await self.communities.load(), (waiting or Waiting()).search()
         async with time.take(Awaited.SEARCH):
-            readership, records = await self._readership(asker, communities), await self._records()
+            readership = Readership(communities=frozenset(asker.home.communities))
+            if (membership := self.memberships.get(asker.home.platform)) is not None:
+                readership = await membership.readership(asker, communities.allowed)
+            records = await self._records()
         is_opened = readership.has_strangers and await self._is_opened(asker)
         if readership.is_unsure and readership.has_strangers and not is_opened:
             raise PeopleUnavailable(UNKNOWN_PEOPLE, wait=readership.wait)
@@ -107,12 +110,6 @@ class Visibility:
         except RetrievalUnavailable:
             return {str(each): None for each in communities}
         return {str(each): readable(records, [each], known.first) for each in communities}
-
-    async def _readership(self, asker: Asker, communities: Communities) -> Readership:
-        membership = self.memberships.get(asker.home.platform)
-        if membership is None:
-            return Readership(communities=frozenset(asker.home.communities))
-        return await membership.readership(asker, communities.allowed)
 
     async def _is_opened(self, asker: Asker) -> bool:
         """Return whether moderators let strangers read what is for members in a channel; not where nobody knows."""
