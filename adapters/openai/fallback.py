@@ -61,9 +61,9 @@ class FallbackChat:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec], may_call: bool = True
     ) -> AsyncGenerator[TextDelta | Restarted | Handover | ModelTurn, None]:
         """Yield what the first model says, or take it back and yield what the second says."""
-        was_shown, why, given_up = False, self._unasked(prompt), None
+        was_shown, given_up = False, self._unasked(prompt)
         try:
-            if not why:
+            if given_up is None:
                 async with aclosing(self._first.stream(prompt, tools=tools, may_call=may_call)) as pieces:
                     async for piece in pieces:
                         self.is_away, was_shown = False, True
@@ -71,34 +71,33 @@ class FallbackChat:
                 self._rest.open()
                 return
         except ModelUnavailable as error:
-            why, given_up = self._given_up(error, was_shown=was_shown), error
+            given_up = self._given_up(error, was_shown=was_shown)
         self.is_away = True
-        self._observer(FellBack("chat model", why))
+        self._observer(FellBack("chat model", str(given_up)))
         yield Handover(self._prices)
         try:
             async with aclosing(self._second.stream(prompt, tools=tools, may_call=may_call)) as pieces:
                 async for piece in pieces:
                     yield piece
         except ModelUnavailable as error:
-            if given_up:  # either of them may help, and whichever does first
-                error.wait = min(filter(None, (given_up.wait, error.wait)), default=None)
-                error.is_lasting = given_up.is_lasting and error.is_lasting
+            error.wait = min(filter(None, (given_up.wait, error.wait)), default=None)  # until either may help
+            error.is_lasting = given_up.is_lasting and error.is_lasting
             if was_shown and isinstance(error, PromptTooLong):  # which is said to those alone who have seen nothing
                 raise ModelUnavailable(str(error), is_final=True) from error
             raise
 
-    def _unasked(self, prompt: Prompt) -> str:
+    def _unasked(self, prompt: Prompt) -> ModelUnavailable | None:
         """Return why the first is not even asked, if it is not."""
         if prompt.is_for_another:
-            return TOO_SMALL
+            return ModelUnavailable(TOO_SMALL)
         try:
             self._rest.check()
         except ShutOut as resting:
-            return resting.reason
-        return ""
+            return ModelUnavailable(resting.reason, wait=resting.wait)
+        return None
 
-    def _given_up(self, error: ModelUnavailable, *, was_shown: bool) -> str:
-        """Return why the first is given up. Raises the error where the second is not asked, or not yet."""
+    def _given_up(self, error: ModelUnavailable, *, was_shown: bool) -> ModelUnavailable:
+        """Return why the first is given up. Raises it where the second is not asked, or not yet."""
         if isinstance(error, PromptTooLong):
             known, its = self._second.context_tokens, error.limit or self._first.context_tokens
             error.is_final = bool(known and its and known <= its)
@@ -106,4 +105,4 @@ class FallbackChat:
             raise error
         if was_shown:
             self._rest.shut(str(error))
-        return str(error)
+        return error

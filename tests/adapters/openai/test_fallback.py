@@ -102,6 +102,10 @@ async def test_nothing_is_shown_twice(pair: Pair) -> None:
     assert isinstance(items[-1], ModelTurn)
     pair.second.say("Second again.")
     assert (shown(await pair.asked()), len(pair.first.received)) == ("Second again.", 3)
+    pair.second.broken = Reply(429, ERROR_EVENT, {"Retry-After": "600"})
+    with pytest.raises(ModelUnavailable) as caught:
+        await pair.asked()
+    assert 0 < (caught.value.wait or 0) < 600  # when the first is asked again
 
 
 @pytest.mark.parametrize(
