@@ -15,6 +15,7 @@ from adapters.openai.refusals import (
     SLIP,
     BrokenAnswer,
     EndlessAnswer,
+    OnlyThoughts,
     ServiceRefusal,
     ToolSlip,
     UsedUp,
@@ -53,6 +54,10 @@ SLOW = (
     "OPENAI_SECONDS to more."
 )
 BROKEN = "The chat model's service did not give a complete answer. Try again in a moment."
+ONLY_THOUGHTS = (
+    "The chat model wrote thoughts and no answer. If it always does, check how its server tells the two apart, as by "
+    "--reasoning-parser."
+)
 USED_UP = "The chat model used up its tokens before the first word. Set OPENAI_MAX_TOKENS higher, or its context."
 
 LASTING: Mapping[int | str, str] = {
@@ -182,6 +187,8 @@ def _of_answer(error: BrokenAnswer) -> Failure:
             return Failure(BROKEN, is_final=True)
         case Withheld():
             return Failure(WITHHELD, is_final=True)
+        case OnlyThoughts():
+            return Failure(ONLY_THOUGHTS, Transient(str(error)))
         case UsedUp():
             return Failure(USED_UP, lasting=True)
         case _:

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from adapters.openai.calls import ToolCalls, mended, words_of
 from adapters.openai.failures import failures
-from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, ToolSlip, UsedUp, Withheld, fields_of
+from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, OnlyThoughts, ToolSlip, UsedUp, Withheld, fields_of
 from adapters.openai.thoughts import TextFilter, has_sign
 from core.model import ModelTurn, ToolCall, Usage
 
@@ -298,7 +298,8 @@ class Reading:
         if not calls and not text.strip():
             if self.is_withheld:
                 raise Withheld("an answer that is held back")
-            raise (UsedUp if self.is_cut else BrokenAnswer)("an empty answer")
+            has_thought = self.thoughts or self.filter.has_thought
+            raise (UsedUp if self.is_cut else OnlyThoughts if has_thought else BrokenAnswer)("an empty answer")
         counted = (self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"))
         cached = fields_of(self.usage.get("prompt_tokens_details")).get("cached_tokens")
         prompt, completion, cached = (max(each, 0) if isinstance(each, int) else 0 for each in (*counted, cached))

@@ -109,6 +109,10 @@ class UsedUp(BrokenAnswer):
     """All the tokens that the model may write were thoughts; another attempt would take as many."""
 
 
+class OnlyThoughts(BrokenAnswer):
+    """The model wrote nothing but thoughts, or what its server takes for them."""
+
+
 class Withheld(BrokenAnswer):
     """The service holds the answer back for what is in it, or in the question; it would do so again."""
 

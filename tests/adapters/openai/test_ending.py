@@ -67,6 +67,16 @@ async def test_an_answer_that_is_cut_before_its_first_word_is_not_asked_for_agai
     assert len(server.received) == 1
 
 
+async def test_an_answer_that_its_server_takes_for_thoughts_is_told_as_none(
+    model: OpenAIChat, server: ChatServer
+) -> None:
+    """A server that is started with the wrong parser does so each time, and nothing of it is shown."""
+    for _ in range(3):
+        server.stream(chunk({"reasoning_content": "A robot acts."}), chunk({}, finish="stop"), DONE)
+    with pytest.raises(ModelUnavailable, match="wrote thoughts and no answer"):
+        await ask(model)
+
+
 @pytest.mark.parametrize(
     ("refusals", "asked"),
     [
