@@ -52,7 +52,9 @@ _DEFINES = re.compile(
     r"[*_`\"“]*+(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*+\s*+(?:\(([^)]*+)\)[*_`]*+\s*+)?"
     r"(?::|—|=|\b(?:is|are|means|refers to)\b)"
 )
-_TERMINAL = re.compile(r"(?:`{3,}|~{3,})\s*(?:console|text|txt|shell|bash|sh)?\s*\n", re.IGNORECASE)
+_OPENED = r"(?:`{3,}|~{3,})\s*(?:console|text|txt|shell|bash|sh)?\s*\n"
+_TERMINAL = re.compile(_OPENED, re.IGNORECASE)
+_OUTPUT = re.compile(rf"{_OPENED}(?!\s*(?:[$#] )?[a-z][\w./-]*(?:\s|$))")  # no command is its first line
 _ENTRY = re.compile(r"(\*\*|__|`)[^*_`]{2,80}(?::\1|\1(?:\s\([^)]*\))?:)")
 _ASKS_WHETHER = re.compile(
     r"\W*(?:do|does|did|is|are|was|can|could|will|would|has|have|may|must|should)\b", re.IGNORECASE
@@ -247,8 +249,9 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
         if _SAYS_WHETHER.match(source.units[0].text) and _ASKS_WHETHER.match(asked.text):
             found.add(0)
         found = _going_on(asked, source, found, min(room, GOES_ON))
-        if asked.asks_how and all(source.units[place].is_prose for place in found):
-            found.update([each.place for each in source.units[: min(found)] if each.kind is UnitKind.CODE][-1:])
+        commands = [each.place for each in source.units if each.kind is UnitKind.CODE and not _OUTPUT.match(each.text)]
+        if asked.asks_how and not found.intersection(commands):
+            found.update([place for place in commands if place < min(found)][-1:])
     while len(found) > 1 and (_length(source, found) > room or source.units[max(found)].announces):
         last = max(found)  # there is no room for it, or it announces what is not quoted
         if last == unit.place and _length(source, found) <= room:

@@ -54,16 +54,16 @@ def test_what_a_terminal_shows_needs_what_stands_before_it() -> None:
 
 
 def test_who_asks_how_gets_the_command_above_and_nothing_is_announced_in_vain() -> None:
-    """What announces the command comes with it."""
+    """What announces the command comes with it; what a terminal shows is no command."""
     halls = "There are robots in halls. " * 20
-    text = (
-        f"Run this:\n\n```bash\nrobot weld\n```\n\n{halls}\n\nRobots weld cars.\n\nYou will see the following message."
-    )
+    shown = "```console\n[INFO] welded\n```"
+    said = f"Robots weld cars.\n\n{shown}\n\nYou will see the following message."
+    text = f"Run this:\n\n```bash\nrobot weld\n```\n\n{halls}\n\n{said}"
     source = Source(1, 0.9, "Robots", "Weld", tuple(units(text)))
 
-    written = compose(AskedWords("how do I weld cars"), [ScoredUnit(source, source.units[-2], 0.9)])
+    written = compose(AskedWords("how do I weld cars"), [ScoredUnit(source, source.units[-3], 0.9)])
 
-    assert written == ["Run this:\n\n```bash\nrobot weld\n```\n\nRobots weld cars. [1]"]
+    assert written == [f"Run this:\n\n```bash\nrobot weld\n```\n\nRobots weld cars. [1]\n\n{shown}\n\n[1]"]
 
 
 @pytest.mark.parametrize(
