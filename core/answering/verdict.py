@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from itertools import chain
 
+from core import messages
 from core.answering.citations import Footnotes, Sources
 from core.answering.claims import COUNTED, FOUNDED, KEPT, SAID, Evidence, Statement
 from core.answering.markup import MarkupReader, cited, read
@@ -20,24 +21,6 @@ from core.answering.smalltalk import Matter, matter_of, reply_to, wants_writing
 from core.answering.tools import SearchTool
 from core.documents.excerpt import sentences
 from core.errors import RetrievalUnavailable
-from core.messages import (
-    AWAITED,
-    CUT,
-    FAILED,
-    LEXICAL_ONLY,
-    NO_DOCUMENTS,
-    NOTHING_DONE,
-    STOPPED,
-    UNAVAILABLE,
-    Practices,
-    contents,
-    needs_chat_model,
-    no_context,
-    not_in_selection,
-    not_in_sources,
-    storage,
-    unread_files,
-)
 from core.model import (
     Awaited,
     CheckedSentence,
@@ -80,7 +63,7 @@ class AnswerDraft:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """What is certain of it by now, with a word where it was cut."""
-        return (*chain(*self.markup.read()), *([_remark(CUT)] if self.is_cut else []))
+        return (*chain(*self.markup.read()), *([_remark(messages.CUT)] if self.is_cut else []))
 
     @property
     def is_refusal(self) -> bool:
@@ -148,7 +131,7 @@ class DelayedAnswer:
     def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
         """Return what is finished, and the rest with the words below it."""
         finished, tail = self.written.read() if self.written else ((), ())
-        return finished, (*tail, _remark(AWAITED[self.awaited]))
+        return finished, (*tail, _remark(messages.AWAITED[self.awaited]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +150,8 @@ def stopped(draft: AnswerDraft) -> Verdict:
     """Leave what was shown as it is, with a word that there would have been more."""
     blocks = tuple(chain(*draft.markup.read()))
     if not (draft.is_shown and blocks):
-        return Verdict(Status.STOPPED, STOPPED)
-    return Verdict(Status.STOPPED, citations=draft.markup.citations, blocks=(*blocks, _remark(STOPPED)))
+        return Verdict(Status.STOPPED, messages.STOPPED)
+    return Verdict(Status.STOPPED, citations=draft.markup.citations, blocks=(*blocks, _remark(messages.STOPPED)))
 
 
 def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
@@ -177,7 +160,7 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
     It *is_free* where no search is needed, and *has_grounds* if another tool gave it something.
     """
     verdict = _weigh(question, draft, search, is_free=is_free, has_grounds=has_grounds)
-    remark = unread_files(question.attachments)
+    remark = messages.unread_files(question.attachments)
     if not remark or verdict.status not in (Status.ANSWERED, Status.NO_CONTEXT):
         return verdict
     blocks = read(verdict.text, Sources()) if verdict.blocks is None else verdict.blocks
@@ -187,7 +170,7 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
 def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
     notes, citations, is_blank = draft.markup.notes, draft.markup.citations, draft.markup.is_blank
     if is_blank and notes.removed_deeds:
-        return Verdict(Status.ANSWERED, NOTHING_DONE)
+        return Verdict(Status.ANSWERED, messages.NOTHING_DONE)
     if question.selection is not None and (draft.says_no or not citations):
         return _judge_selection(question, draft, search)
     if draft.is_refusal:
@@ -202,17 +185,17 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     said = weighed(blocks, notes.sources.evidence) if citations else ()
     if citations and is_founded(said):
         missing = [each.text for each in said if each.support < SAID]
-        more = [Block(Paragraph((Emphasis(tuple(inert(not_in_sources(missing)))),)))] if missing else []
+        more = [Block(Paragraph((Emphasis(tuple(inert(messages.not_in_sources(missing)))),)))] if missing else []
         shown = (*blocks, *more, *_remarks(draft, search))
         return Verdict(Status.ANSWERED, citations=citations, blocks=shown, sentences=said)
     is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
-    return Verdict(Status.FAILED, FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
+    return Verdict(Status.FAILED, messages.FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
 
 
 def _remarks(draft: AnswerDraft, search: SearchTool) -> Sequence[Block]:
     """Return what readers should know of an answer: that nothing was done, or that half a search was."""
-    said = [NOTHING_DONE] if draft.markup.notes.removed_deeds else []
-    said += [LEXICAL_ONLY] if search.lexical_only and draft.markup.citations else []
+    said = [messages.NOTHING_DONE] if draft.markup.notes.removed_deeds else []
+    said += [messages.LEXICAL_ONLY] if search.lexical_only and draft.markup.citations else []
     return [_remark(each) for each in said]
 
 
@@ -221,27 +204,27 @@ def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> 
     if is_free and not search.searches:
         return Verdict(Status.ANSWERED, reply_to(question.text))
     if not search.has_documents:
-        return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
+        return Verdict(Status.NO_CONTEXT, messages.NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
     if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
-        return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
+        return Verdict(Status.UNAVAILABLE, messages.UNAVAILABLE)
     nearest = search.nearest
-    return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)
+    return Verdict(Status.NO_CONTEXT, messages.no_context(question, has_nearest=bool(nearest)), nearest=nearest)
 
 
 def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool) -> Verdict:
     """The selection is the one source, so it is cited even where the model forgot the mark."""
     if draft.says_no:
-        return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
+        return Verdict(Status.NO_CONTEXT, messages.not_in_selection(question.text))
     if draft.markup.is_blank:
-        return Verdict(Status.FAILED, FAILED)
+        return Verdict(Status.FAILED, messages.FAILED)
     *blocks, last = chain(*draft.markup.read())
     mark = Footnote(1, "")
     if isinstance(last.leaf, Paragraph):
         blocks.append(replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))
     else:
         blocks += [last, Block(Paragraph((mark,)))]
-    blocks += [_remark(CUT)] if draft.is_cut else []
+    blocks += [_remark(messages.CUT)] if draft.is_cut else []
     return Verdict(Status.ANSWERED, citations=tuple(search.sources.citations.values()), blocks=tuple(blocks))
 
 
@@ -305,25 +288,25 @@ def _holder(claim: Statement, sources: Sources) -> int:
     return held[0] if len(held) == 1 else 0
 
 
-async def about_itself(question: Question, search: SearchTool, practices: Practices) -> Verdict | None:
+async def about_itself(question: Question, search: SearchTool, practices: messages.Practices) -> Verdict | None:
     """Return the answer to a question that no document and no model needs to answer; None for any other.
 
     What can be asked is what may be searched; where nobody can tell what that is, the question goes the usual way.
     """
     if search.only_quotes and wants_writing(question.text):
-        return Verdict(Status.NO_CONTEXT, needs_chat_model(has_selection=question.selection is not None))
+        return Verdict(Status.NO_CONTEXT, messages.needs_chat_model(has_selection=question.selection is not None))
     is_about_text = question.selection is not None or bool(question.attachments)
     matter = None if is_about_text else matter_of(question.text)
     if matter is Matter.PRIVACY:
-        return Verdict(Status.ANSWERED, storage(practices, question.message.thread.platform))
+        return Verdict(Status.ANSWERED, messages.storage(practices, question.message.thread.platform))
     if matter is Matter.CONTENTS:
         try:
             outline = await search.retriever.outline(search.within(), waiting=search.waiting)
         except RetrievalUnavailable:
             return None
         if not outline.passages:
-            return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
-        return Verdict(Status.ANSWERED, blocks=read(contents(outline), Sources()))  # names are not ours
+            return Verdict(Status.NO_CONTEXT, messages.NO_DOCUMENTS)
+        return Verdict(Status.ANSWERED, blocks=read(messages.contents(outline), Sources()))  # names are not ours
     return None
 
 

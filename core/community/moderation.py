@@ -12,16 +12,8 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
+from core import messages
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable
-from core.messages import (
-    ANOTHER_WORKSPACE,
-    NO_PRICES,
-    NOT_A_MODERATOR,
-    NOT_AN_ADMIN,
-    NOT_PART_OF_IT,
-    UNREADABLE,
-    budget_above,
-)
 from core.model import (
     Actor,
     AnyPlace,
@@ -198,7 +190,7 @@ class Moderation:
         Only an admin may say who moderates: `NotAllowed`. Raises `PolicyUnreadable`.
         """
         if what is Switch.MODERATORS and not actor.is_admin:
-            raise NotAllowed(NOT_AN_ADMIN)
+            raise NotAllowed(messages.NOT_AN_ADMIN)
         turn_on, turn_off = what.value
         return (await self._apply(actor, turn_on if on else turn_off, about)).is_new
 
@@ -210,10 +202,10 @@ class Moderation:
         """
         _check(actor)
         if on and budget.measure is Measure.MONEY and not self.has_prices:
-            raise InvalidInput(NO_PRICES, field="what")
+            raise InvalidInput(messages.NO_PRICES, field="what")
         allowed = self.allowed(budget)
         if on and allowed is not None and budget.most > allowed.most:
-            raise InvalidInput(budget_above(allowed), field="most")
+            raise InvalidInput(messages.budget_above(allowed), field="most")
         if on:
             return (await self._apply(actor, OrderKind.SET_BUDGET, str(budget))).is_new
         return (await self._apply(actor, OrderKind.LIFT_BUDGET, budget.name)).is_new
@@ -226,7 +218,7 @@ class Moderation:
         """Remove one conversation; return whether there was one. Raises `NotAllowed` for one of another workspace."""
         _check(actor)
         if thread.home != actor.home:
-            raise NotAllowed(ANOTHER_WORKSPACE)
+            raise NotAllowed(messages.ANOTHER_WORKSPACE)
         await self._apply(actor, OrderKind.FORGET_THREAD, str(thread))
         return bool(await self.forgetting.place(thread))
 
@@ -247,13 +239,13 @@ class Moderation:
         by = Person(id=actor.person.id)  # the platform knows the name, and nobody need store it
         applied = await self.policies.apply(actor.home, order, by=by, at=self.now())
         if applied.before.fault is not None and not applied.is_new:
-            raise PolicyUnreadable(UNREADABLE)
+            raise PolicyUnreadable(messages.UNREADABLE)
         return applied
 
 
 def _check(actor: Actor) -> None:
     if not actor.may_moderate:
-        raise NotAllowed(NOT_A_MODERATOR)
+        raise NotAllowed(messages.NOT_A_MODERATOR)
 
 
 @dataclass
@@ -308,7 +300,7 @@ class SelfHelp:
         if actor.may_moderate:
             return await self.moderation.forget_thread(actor, thread)
         if turns:
-            raise NotAllowed(NOT_PART_OF_IT)
+            raise NotAllowed(messages.NOT_PART_OF_IT)
         return False
 
     async def forget_person(self, homes: Iterable[WorkspaceRef], person_id: str) -> Forgotten:
