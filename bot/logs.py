@@ -6,13 +6,16 @@ import contextlib
 import fcntl
 import logging
 import os
+import re
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import asdict
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from bot.outcome import places
+from core import events
 
 Target: TypeAlias = Literal["file", "stderr"]
 
@@ -23,6 +26,31 @@ LIBRARIES = ("discord", "slack_bolt", "slack_sdk", "aiohttp", "asyncio")
 """Those that log what went wrong in the background, where nobody hears it as an exception."""
 UNUSED = ("PyNaCl is not installed", "davey is not installed")
 """How a library begins to warn about voice, which nobody here uses."""
+TROUBLES = (
+    events.MemoryFailed
+    | events.Retried
+    | events.ServiceFailed
+    | events.ServiceSaid
+    | events.FellBack
+    | events.ServiceSkipped
+    | events.TaskFailed
+    | events.LostByStore
+    | events.AnswerAssumed
+    | events.BudgetAlerted
+    | events.ConnectionLost
+    | events.CommunityLost
+    | events.CommandsFailed
+    | events.CatchUpCutShort
+    | events.PlaceRefused
+    | events.PlatformFailed
+    | events.PossiblyDoubled
+    | events.Shortcoming
+    | events.SourceFailed
+    | events.InventionsRemoved
+)
+
+SLOW = 15.0
+"""Seconds of an answer and its posting, after which one is a warning with the share of each stage."""
 
 
 class Background(logging.Handler):
@@ -111,3 +139,24 @@ def logger_to(folder: Path, level: str, targets: Collection[Target] = ("file",),
             library.removeHandler(old)
         library.addHandler(Background(logger))
     return logger
+
+
+def log_events(logger: Any) -> events.Observer:
+    """Return what writes each event as one line of plain values."""
+
+    def observe(event: events.Event) -> None:
+        has_failed = isinstance(event, events.StateChanged) and event.error_type in ("retrieval", "generation")
+        fields = asdict(event)
+        if "question" in fields:
+            fields["question"] = str(fields["question"])
+        if isinstance(event, events.TokensUsed | events.Answered):
+            del fields["usage"]
+            fields |= event.usage.model_dump()
+        write: Callable[..., Any] = logger.warning if has_failed or isinstance(event, TROUBLES) else logger.info
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
+        write(name, **{name: value for name, value in fields.items() if value is not None})
+        if isinstance(event, events.Answered) and (whole := event.total_time_ms + event.posting_time_ms) > SLOW * 1000:
+            shares = {stage: f"{took / whole:.0%}" for stage, took in event.stages.items()}
+            logger.warning("slow_answer", question=fields["question"], seconds=round(whole / 1000, 1), **shares)
+
+    return observe

@@ -11,33 +11,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from core.events import (
-    AnswerAssumed,
-    Answered,
-    CatchUpCutShort,
-    Charged,
-    CommunityBack,
-    CommunityLost,
-    Connected,
-    ConnectionLost,
-    Event,
-    FellBack,
-    InventionsRemoved,
-    LostByStore,
-    MemoryFailed,
-    Passed,
-    PlaceRefused,
-    PlatformWaited,
-    PossiblyDoubled,
-    Retried,
-    ServiceBack,
-    ServiceFailed,
-    ServiceSkipped,
-    Step,
-    TakenOver,
-    TaskFailed,
-    TokensUsed,
-)
+from core import events
 from core.model import Backlog, Claim, Measure, MessageRef
 
 Stage: TypeAlias = Literal["waiting", "first_text", "retrieval", "first_token", "generation", "total", "posting"]
@@ -123,7 +97,7 @@ class Metrics:
         )
         self._listeners = self._listening()
 
-    def observe(self, event: Event) -> None:
+    def observe(self, event: events.Event) -> None:
         """Count an event; those that are of no interest cost a look into a dictionary."""
         if listener := self._listeners.get(type(event)):
             listener(event)
@@ -147,45 +121,45 @@ class Metrics:
         counter = self._counted[name]
         (counter.labels(*labels) if labels else counter).inc(amount)
 
-    def _listening(self) -> Mapping[type[Event], Callable[[Any], None]]:
+    def _listening(self) -> Mapping[type[events.Event], Callable[[Any], None]]:
         return {
-            Passed: self._passed,
-            Answered: self._answered,
-            TokensUsed: self._tokens,
-            Charged: self._charged,
-            TaskFailed: self._task_failed,
-            PlatformWaited: self._platform_waited,
-            TakenOver: lambda event: self._add("lease_takeovers", _platform(event)),
-            AnswerAssumed: lambda event: self._add("answers_assumed", _platform(event)),
-            LostByStore: lambda event: self._add("lost_by_store", _platform(event)),
-            PossiblyDoubled: lambda event: self._add("possibly_doubled", _platform(event)),
-            PlaceRefused: lambda event: self._add("places_refused", _platform(event)),
-            MemoryFailed: lambda event: self._add("memory_failures", event.doing),
-            Retried: lambda event: self._add("service_retries", event.service),
-            ServiceFailed: lambda event: self._add("service_failures", event.service),
-            FellBack: lambda event: self._add("fallbacks", event.service),
-            ServiceSkipped: lambda event: self._skipped.labels(event.service).set(1),
-            ServiceBack: lambda event: self._skipped.labels(event.service).set(0),
-            CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),
-            Connected: lambda event: self._connected.labels(event.platform.lower()).set(1),
-            ConnectionLost: self._lost,
-            CommunityLost: lambda event: self._connected.labels(event.community).set(0),
-            CommunityBack: self._community_back,
-            InventionsRemoved: self._invented,
+            events.Passed: self._passed,
+            events.Answered: self._answered,
+            events.TokensUsed: self._tokens,
+            events.Charged: self._charged,
+            events.TaskFailed: self._task_failed,
+            events.PlatformWaited: self._platform_waited,
+            events.TakenOver: lambda event: self._add("lease_takeovers", _platform(event)),
+            events.AnswerAssumed: lambda event: self._add("answers_assumed", _platform(event)),
+            events.LostByStore: lambda event: self._add("lost_by_store", _platform(event)),
+            events.PossiblyDoubled: lambda event: self._add("possibly_doubled", _platform(event)),
+            events.PlaceRefused: lambda event: self._add("places_refused", _platform(event)),
+            events.MemoryFailed: lambda event: self._add("memory_failures", event.doing),
+            events.Retried: lambda event: self._add("service_retries", event.service),
+            events.ServiceFailed: lambda event: self._add("service_failures", event.service),
+            events.FellBack: lambda event: self._add("fallbacks", event.service),
+            events.ServiceSkipped: lambda event: self._skipped.labels(event.service).set(1),
+            events.ServiceBack: lambda event: self._skipped.labels(event.service).set(0),
+            events.CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),
+            events.Connected: lambda event: self._connected.labels(event.platform.lower()).set(1),
+            events.ConnectionLost: self._lost,
+            events.CommunityLost: lambda event: self._connected.labels(event.community).set(0),
+            events.CommunityBack: self._community_back,
+            events.InventionsRemoved: self._invented,
         }
 
-    def _invented(self, event: InventionsRemoved) -> None:
+    def _invented(self, event: events.InventionsRemoved) -> None:
         self._add("urls_removed", amount=event.urls)
         self._add("marks_removed", amount=event.marks)
 
-    def _passed(self, event: Passed) -> None:
-        if event.step is Step.HEARD and event.question not in self._heard:
+    def _passed(self, event: events.Passed) -> None:
+        if event.step is events.Step.HEARD and event.question not in self._heard:
             self._heard[event.question] = None
             if len(self._heard) > REMEMBERED:
                 del self._heard[next(iter(self._heard))]
             self._add("questions", _platform(event))
 
-    def _answered(self, event: Answered) -> None:
+    def _answered(self, event: events.Answered) -> None:
         self._add("answers", _platform(event), event.status.value)
         if event.cost is not None:
             self._add("cost", _bounded(self._models, event.model, MOST_MODELS), amount=event.cost)
@@ -196,12 +170,12 @@ class Metrics:
             self.took("total", event.total_time_ms / 1000)
             self.took("posting", event.posting_time_ms / 1000)
 
-    def _tokens(self, event: TokensUsed) -> None:
+    def _tokens(self, event: events.TokensUsed) -> None:
         model, usage = _bounded(self._models, event.model, MOST_MODELS), event.usage
         for kind in ("prompt", "cached", "completion"):
             self._add("tokens", model, kind, amount=getattr(usage, f"{kind}_tokens"))
 
-    def _charged(self, event: Charged) -> None:
+    def _charged(self, event: events.Charged) -> None:
         community = _bounded(self._communities, str(event.charged or event.question.thread.home), MOST_COMMUNITIES)
         for measure in Measure:
             if amount := event.cost.of(measure):
@@ -209,21 +183,21 @@ class Metrics:
         if event.cost.searches:
             self._add("used", community, "searches", amount=event.cost.searches)
 
-    def _task_failed(self, event: TaskFailed) -> None:
+    def _task_failed(self, event: events.TaskFailed) -> None:
         self._add("task_failures", _platform(event))
         if event.is_last:
             self._add("given_up", _platform(event))
 
-    def _platform_waited(self, event: PlatformWaited) -> None:
+    def _platform_waited(self, event: events.PlatformWaited) -> None:
         platform = event.platform.lower()
         self._add("platform_waits", platform)
         self._add("platform_waited_seconds", platform, amount=event.seconds)
 
-    def _lost(self, event: ConnectionLost) -> None:
+    def _lost(self, event: events.ConnectionLost) -> None:
         self._connected.labels(event.platform.lower()).set(0)
         self._add("connections_lost", event.platform.lower())
 
-    def _community_back(self, event: CommunityBack) -> None:
+    def _community_back(self, event: events.CommunityBack) -> None:
         if event.has_left:
             self._connected.remove(event.community)
         else:

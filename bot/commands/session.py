@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 import uvloop
 
-from adapters.telemetry import log_events
-from bot.logs import logger_to, targets_of
+from bot.logs import log_events, logger_to, targets_of
 from bot.outcome import OK
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.version import version

@@ -9,7 +9,7 @@ import structlog
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox_store import PREFIX
-from adapters.telemetry import log_events
+from bot.logs import log_events
 from bot.metrics import Metrics
 from core.events import AnswerAssumed
 from tests.end_to_end.community import ANSWER, Town

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.telemetry import log_events
+from bot.logs import log_events
 from core.answering.tools import Tool, Toolbox
 from core.events import (
     AnswerAssumed,
