@@ -196,17 +196,19 @@ local function leave(ref, thread, state, is_deleted, text, delivery)
   reopen(ref, thread)
 end
 
--- Puts back a question of which the store has lost everything, for the worker that is at it; returns the entry under
--- which that holds it. One that was `put` again counts as it is there: then it is -1; and 0 if nothing was lost, and
--- another worker has it.
+-- Puts back a question of which the store has lost everything, or that the worker that is at it has taken it, as nobody
+-- has since; returns the entry under which that holds it. One that was `put` again counts as it is there: then it is -1;
+-- and 0 if nothing was lost, and another worker has it.
 function script.restore(ref, thread, entry, consumer, lease, holder, fence, attempt, spent, put, is_update, is_withdrawn,
   revision, text, person, home, address, interaction, left, asked_at, delivery)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
-  local found = redis.call('HMGET', question, 'holder', 'entry', 'put')
+  local found = redis.call('HMGET', question, 'holder', 'entry', 'put', 'fence')
   if state == 'running' and found[1] == holder then return found[2] end
-  if state and found[3] == put then return 0 end
-  if state and state ~= 'early' then
+  local is_open = state == 'waiting' or state == 'running'
+  local has_gone_back = is_open and found[3] == put and (found[4] or 0) + 2 == fence
+  if state and found[3] == put and not has_gone_back then return 0 end
+  if state and state ~= 'early' and not has_gone_back then
     leave(ref, thread, state, is_deleted, text, delivery)
     return -1
   end

@@ -29,6 +29,18 @@ async def lose(desk: Desk) -> None:
     await say(desk.client, "PEXPIRE", READY, "60000")
 
 
+async def kept(desk: Desk) -> dict[bytes, bytes]:
+    """What the store holds now, as a replica has it that receives nothing any more."""
+    return {key: await say(desk.client, "DUMP", key) for key in await say(desk.client, "KEYS", "*")}
+
+
+async def go_back(desk: Desk, held: dict[bytes, bytes]) -> None:
+    """Go back to what was held before, as a failover to such a replica does."""
+    await say(desk.client, "FLUSHALL")
+    for key, value in held.items():
+        await say(desk.client, "RESTORE", key, "60000", value)
+
+
 def losses(events: list[Event]) -> list[LostByStore]:
     """What was told of lost questions."""
     return [each for each in events if isinstance(each, LostByStore)]
@@ -80,6 +92,35 @@ async def test_a_question_of_which_the_server_has_evicted_all_is_put_back(desk: 
 
         assert (await inbox.knows(asked().message), await is_empty(inbox)) == (True, True)
         assert not await inbox.put(asked())
+        assert losses(events) == [LostByStore(asked().message, is_put_back=True)]
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("had_worker", [False, True])
+async def test_a_question_of_which_the_store_forgets_who_took_it_stays_with_that_worker(
+    desk: Desk, *, had_worker: bool
+) -> None:
+    """The store fails over to what it was before; another worker may have had the question, and nobody has since."""
+    events = list[Event]()
+    async with desk.inbox(consumer="gone") as gone, desk.inbox(observer=events.append) as inbox:
+        await inbox.put(asked())
+        if had_worker:
+            await gone.fetch()
+            lease = await gone.take()
+            assert lease is not None
+            await gone.record(lease.task, POSTED)
+            gone._leases.clear()  # pyright: ignore[reportPrivateUsage] - its process ends here
+            entry = str(lease.hold["entry"])
+            await say(desk.client, "XCLAIM", READY, "workers", "gone", "0", entry, "IDLE", "60000")
+        held = await kept(desk)
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await go_back(desk, held)
+            assert await inbox.record(task, THEIRS)
+            assert task.cancelled.reason is None
+            assert await inbox.backlog() == Backlog(running=1)
+
+        assert (await inbox.knows(asked().message), await is_empty(inbox)) == (True, True)
         assert losses(events) == [LostByStore(asked().message, is_put_back=True)]
 
 
