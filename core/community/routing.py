@@ -129,18 +129,18 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
         return Decision(Action.WITHDRAW, Reason.GONE)
     is_thread = inbound.setting is Setting.THREAD
     is_ours = is_thread and inbound.message.thread.thread in standing.threads_we_own
+    author = inbound.author.id if inbound.author else ""
+    is_shared = is_ours and standing.company is not None and standing.company.has_others(author)
     if inbound.setting is Setting.DIRECT:
         decision = Decision(Action.ANSWER_HERE, Reason.DIRECT)
     elif standing.me in inbound.mentions and inbound.setting is Setting.CHANNEL and standing.opens_threads:
         decision = Decision(Action.OPEN_THREAD, Reason.MENTIONED)
     elif standing.me in inbound.mentions:
-        is_shared = is_ours and _is_shared(inbound, standing)
         decision = Decision(Action.ANSWER_HERE, Reason.MENTIONED, is_thread and not is_ours, is_shared)
     elif silence := _reason_for_silence(inbound, standing, is_ours=is_ours):
         decision = Decision(Action.LEAVE, silence)
     else:
         opens_thread = inbound.setting is Setting.CHANNEL and standing.opens_threads
-        is_shared = is_ours and _is_shared(inbound, standing)
         is_overheard = is_shared and inbound.is_reply_to != standing.me
         said = Reason.OVERHEARD if is_overheard else Reason.FOLLOW_UP
         action = Action.OPEN_THREAD if opens_thread else Action.ANSWER_HERE
@@ -150,11 +150,6 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
         return Decision(Action.REVISE, decision.reason, decision.reads_thread, is_doubtful=decision.is_doubtful)
     was_asked = inbound.kind is InboundKind.EDITED and standing.is_asked
     return Decision(Action.REVISE, Reason.ASKED) if was_asked else decision
-
-
-def _is_shared(inbound: Inbound, standing: Standing) -> bool:
-    """Return whether others than the author are known to have spoken in the thread."""
-    return standing.company is not None and standing.company.has_others(inbound.author.id if inbound.author else "")
 
 
 def _reason_for_silence(inbound: Inbound, standing: Standing, *, is_ours: bool) -> Reason | None:
