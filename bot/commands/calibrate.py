@@ -6,8 +6,7 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
-from bot.commands.session import Session, session
-from bot.outcome import OK
+from bot.commands.session import Session, say, session
 from bot.wiring.calibrations import keep_calibrations, kept_calibrations
 from core.documents.calibrating import Curve, curves
 from core.errors import FootnoteError
@@ -18,8 +17,8 @@ BOUNDARY, ENOUGH_RIGHT, FEW_FOREIGN = 0.5, 0.8, 0.2  # and how well headings and
 THRESHOLDS = tuple(number / 10 for number in range(1, 10))
 HEAD = "{}: shares of {} headings and of {} questions about other things that would get sources\n"
 LINE = "  {:.1f}   {:7.1%} {:7.1%}   {:7.1%} {:7.1%}\n"
-KEPT = "Kept; what runs already uses it from its next start on.\n"
-NOT_KEPT = "Nothing was changed. `footnote calibrate --keep` uses the measured boundary.\n"
+KEPT = "Kept; what runs already uses it from its next start on."
+NOT_KEPT = "Nothing was changed. `footnote calibrate --keep` uses the measured boundary."
 MEASURED = "Measured where relevance begins for {}; footnote calibrate shows it.\n"
 
 
@@ -31,8 +30,7 @@ def calibrate(*, keep: bool) -> int:
             sys.stdout.write(without_controls(_table(curve)))
         if keep:
             keep_calibrations(opened.settings.data_dir, {curve.name: curve.fitted for curve in found})
-        sys.stdout.write(KEPT if keep else NOT_KEPT)
-    return OK
+    return say(KEPT if keep else NOT_KEPT)
 
 
 def calibrate_services(opened: Session) -> None:

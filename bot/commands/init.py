@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bot.commands.doctor import examine
 from bot.commands.ingest import ingest_sources
+from bot.commands.session import say
 from bot.outcome import OK
 from bot.settings import refusal_of
 from core.errors import InvalidInput, Misconfigured
@@ -54,9 +55,9 @@ def set_up() -> int:
     Raises `InvalidInput` for an answer that cannot be used and that nobody can correct, as in a pipe.
     """
     if FILE.exists() and _answer(REPLACE).lower() not in ("y", "yes"):
-        _say(KEPT)
+        say(KEPT)
         return OK
-    _say(WELCOME)
+    say(WELCOME)
     answers: dict[str, str] = {}
     for wanted in QUESTIONS:
         if not wanted.needs or any(answers.get(name) for name in wanted.needs):
@@ -64,12 +65,12 @@ def set_up() -> int:
     folder = _folder()
     published = _answer(PUBLISHED) if folder else ""
     _write({name: value for name, value in answers.items() if value})
-    _say(WRITTEN)
+    say(WRITTEN)
     if folder:
         ingest_sources([folder], base_url=published or None, name=None, quiet=False)
     code = examine()
     is_bot = bool(answers["DISCORD_TOKEN"] or answers["SLACK_BOT_TOKEN"])
-    _say(TROUBLED if code else NEXT.format("footnote run" if is_bot else "footnote chat"))
+    say(TROUBLED if code else NEXT.format("footnote run" if is_bot else "footnote chat"))
     return code
 
 
@@ -94,7 +95,7 @@ def _refuse(sentence: str, field: str) -> None:
     """Say what is wrong, so that it is asked again. Raises `InvalidInput` where nobody is there to answer."""
     if not sys.stdin.isatty():
         raise InvalidInput(sentence, field=field)
-    _say(sentence)
+    say(sentence)
 
 
 def _answer(question: str, *, is_secret: bool = False) -> str:
@@ -129,8 +130,3 @@ def _write(answers: dict[str, str]) -> None:
 def _quoted(value: str) -> str:
     """Return a value as `.env` holds it, in which a bare # or a quote would mean something."""
     return value if PLAIN.fullmatch(value) else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()

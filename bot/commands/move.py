@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
 import uvloop
 
-from bot.commands.session import hold, private_files
-from bot.outcome import OK
+from bot.commands.session import hold, private_files, say
 from bot.settings import Settings, read_settings, revealed
 from bot.wiring import assemble
 from core.errors import Misconfigured
@@ -38,8 +36,7 @@ def move() -> int:
         stack.enter_context(private_files())
         stack.enter_context(hold(settings.data_dir, command="footnote move"))
         moved = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop)).run(_moved(settings))
-    _say(LAST.format(" and ".join(moved)))
-    return OK
+    return say(LAST.format(" and ".join(moved)))
 
 
 async def _moved(settings: Settings) -> list[str]:
@@ -51,13 +48,13 @@ async def _moved(settings: Settings) -> list[str]:
     if settings.redis_url is not None:
         await _move_store(settings, only_look=True)
     if settings.qdrant_url is not None:
-        _say(await _move_index(settings))
+        say(await _move_index(settings))
         moved.append("index")
     if settings.redis_url is not None:
-        _say(STORED.format(counted(await _move_store(settings), "key")))
+        say(STORED.format(counted(await _move_store(settings), "key")))
         moved.append("store")
         if settings.secret_key is None:
-            _say(KEY.format(settings.data_dir / "secret.key"))
+            say(KEY.format(settings.data_dir / "secret.key"))
     return moved
 
 
@@ -103,8 +100,3 @@ async def _move_index(settings: Settings) -> str:
             await app.index.prune(source, keep=urls)
     pages = counted(sum(map(len, kept.values())), "page")
     return DOCUMENTS.format(f"{pages} from {listed([*kept])}" if kept else pages)
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()

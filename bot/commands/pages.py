@@ -22,17 +22,14 @@ def show_page(name: str | None) -> int:
     folder = INSTALLED if INSTALLED.is_dir() else CHECKOUT / "docs"
     pages = {path.stem: path for path in sorted(folder.glob("*.md"))}
     if name is None:
-        titles = [f"{stem:15}  {_title(path)}" for stem, path in pages.items()]
+        first = {stem: path.read_text(encoding="utf-8").partition("\n")[0] for stem, path in pages.items()}
+        titles = [f"{stem:15}  {line.removeprefix('# ')}" for stem, line in first.items()]
         sys.stdout.write("\n".join([*titles, "", f"They are in {folder}", ""]))
         return OK
     if (page := pages.get(name.removesuffix(".md"))) is None:
         raise InvalidInput(NO_PAGE.format(name, ", ".join(pages)), field="page")
     sys.stdout.write(page.read_text(encoding="utf-8"))
     return OK
-
-
-def _title(page: Path) -> str:
-    return page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def show_manifest(address: str | None) -> int:

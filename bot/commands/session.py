@@ -219,6 +219,7 @@ def say(words: str, facts: object = None, *, as_json: bool = False) -> int:
     """Print what came of a command, in words or as *facts* for a program, and return the code of success."""
     line = json.dumps(facts, ensure_ascii=False) if as_json else words
     sys.stdout.write(f"{without_controls(line)}\n")
+    sys.stdout.flush()
     return OK
 
 
