@@ -44,7 +44,7 @@ async def keep_registered(client: AutoShardedClient, services: ChatServices) -> 
     has_failed = False
     while True:
         try:
-            known = await PATIENT.call(partial(_registered, client))
+            known = await PATIENT.call(lambda: translated(client.http.get_global_commands(client.application_id or 0)))
             if known != kept and not is_current(known):
                 writing = partial(client.http.bulk_upsert_global_commands, client.application_id or 0, list(_payload()))
                 kept = await PATIENT.call(lambda writing=writing: translated(writing()))
@@ -70,11 +70,6 @@ async def differences(client: AutoShardedClient) -> str:
         return "Discord has none of the commands."
     said = "; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in differ.items() if names)
     return said and f"Discord does not have the commands as they should be: {said}."
-
-
-async def _registered(client: AutoShardedClient) -> object:
-    """Return the commands that Discord has, in whatever shape that is. Raises `PostingFailed`."""
-    return await translated(client.http.get_global_commands(client.application_id or 0))
 
 
 def is_current(known: object) -> bool:
