@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,20 +18,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from adapters.chat.platform import NOTICE, nonce
-from adapters.chat.services import Unanswered
+from adapters.chat.services import Unanswered, tell_wait
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import LostByStore, Observer, Passed, ServiceFailed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
-from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage, WaitNotice
+from core.model import Asked, Deleted, Delivery, Interaction, MessageRef, Signal, Stage, WaitNotice
 
 if TYPE_CHECKING:
+    from adapters.chat.platform import Poster
     from adapters.chat.registry import Tell
     from adapters.chat.services import ChatServices
 
 Work: TypeAlias = Callable[[], Awaitable[object]]
+Lost: TypeAlias = Callable[[], object]
 Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
 """Finds where the answer to what was accepted goes; None where nobody waits for it any more."""
+Below: TypeAlias = Callable[[Asked, Interaction], Awaitable["Poster"]]
+"""Finds what says that the question of a command waits. Raises `PostingFailed`."""
 KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
 """Locks that last as long as somebody holds one or waits: `async with locks.setdefault(key, asyncio.Lock())`."""
 
@@ -195,12 +199,13 @@ async def drop(services: ChatServices, asked: Asked) -> None:
 
 
 async def take_over(
-    services: ChatServices, platform: str, find: Find, *, lost: Callable[[], object] = unobserved
+    services: ChatServices, platform: str, find: Find, below: Below | None = None, *, lost: Lost = unobserved
 ) -> None:
     """Move, until this is cancelled, what processes have accepted that died over it or stand still.
 
     Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back; what is answered
-    until then is noticed all the same. Before, it tells again what was deleted, which no platform lists.
+    until then is noticed all the same. Before, it tells again what was deleted, which no platform lists. Whoever waits
+    for the answer to a command is told so *below* it.
     """
 
     async def tell() -> None:
@@ -215,16 +220,25 @@ async def take_over(
             await replace(PATIENT, sleep=services.sleep).call(services.self_help.forgetting.again)
         lost()
 
-    mark = services.store_mark
-    async with asyncio.TaskGroup() as telling:
+    async def tell_asker(asked: Asked) -> None:
+        way = asked.address.interaction if asked.address else None
+        if services.waits is not None and below is not None and way is not None:
+            poster = await below(asked, way)
+            await tell_wait(services.waits, asked.question, asked.message.thread, lambda _: poster)
+
+    mark, telling = services.store_mark, BackgroundTasks()
+    try:
         while True:
             await take_over_once(services, platform, find)
             with suppress(StoreUnavailable):
-                await _put_back(services)
+                for asked in await _put_back(services):
+                    telling.begin(partial(tell_asker, asked))
                 before, mark.known = mark.known, (await services.inbox.kept_for()).mark
                 if before not in ("", mark.known):
-                    telling.create_task(tell())
+                    telling.begin(tell)
             await services.sleep(LOOK)
+    finally:
+        await telling.close()
 
 
 def remember(
@@ -246,12 +260,12 @@ async def forget_deleted(services: ChatServices, tasks: BackgroundTasks, gone: M
         tasks.begin(partial(replace(PATIENT, sleep=services.sleep).call, rest))
 
 
-async def _put_back(services: ChatServices) -> None:
+async def _put_back(services: ChatServices) -> Sequence[Asked]:
     """Accept or move once more what this process remembers and the store has lost: nobody else may know of it.
 
-    What somebody has begun is put back by whoever is at it, who has time for that.
+    What somebody has begun is put back by whoever is at it, who has time for that. Returns what is seen to wait first.
     """
-    known = list(services.unanswered.items())
+    known, found = list(services.unanswered.items()), list[Asked]()
     stages = await services.accepting.stages([each.asked.message for _, each in known]) if known else ()
     for (accepted, each), stage in zip(known, stages, strict=True):
         if services.unanswered.get(accepted) is not each:
@@ -259,6 +273,7 @@ async def _put_back(services: ChatServices) -> None:
         if stage is Stage.OVER or services.self_help.forgetting.is_forgotten(each.asked.question):
             services.unanswered.pop(accepted)
         elif stage is not Stage.UNKNOWN:
+            found += [each.asked] if each.is_placed and each.stage is None and stage is Stage.WAITING else []
             each.stage, each.missed = stage, 0
         else:
             each.missed += 1
@@ -266,12 +281,13 @@ async def _put_back(services: ChatServices) -> None:
             asked = each.asked.model_copy(update={"question": alone})
             if not each.is_placed:
                 is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
-            elif each.stage is Stage.WAITING or each.missed * LOOK >= services.accepting.accepted_for:
+            elif each.stage in (None, Stage.WAITING) or each.missed * LOOK >= services.accepting.accepted_for:
                 is_back = await services.accepting.move(accepted, _begun(asked))
             else:
                 continue
             if is_back:
                 services.observer(LostByStore(each.asked.message, is_put_back=True))
+    return found
 
 
 def _begun(asked: Asked) -> Asked:

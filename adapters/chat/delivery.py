@@ -249,7 +249,7 @@ class PlatformSurface:
                 return Delivery()
             refused = asyncio.get_running_loop().create_future()
             async with destination.sign(lambda failure: refused.done() or refused.set_result(failure)) as showing:
-                retract = partial(self._retract, claim.message)
+                retract = partial(self._retract, claim)
                 log = DeliveryLog(
                     claim, claim.delivery, self.deliveries, destination, self.now, retract, showing, self.observer
                 )
@@ -308,7 +308,7 @@ class PlatformSurface:
             with suppress(Gone, Rejected):
                 await self.platform.end_sign(task)
         with suppress(Gone, Rejected):
-            await self._retract(task.message, task.delivery.notice)
+            await self._retract(task, task.delivery.notice)
 
     async def _remove(self, task: Task, known: Sequence[MessageRef] = ()) -> bool:
         """Remove *known* messages, and others that were posted unheard; return whether there was anything."""
@@ -385,9 +385,11 @@ class PlatformSurface:
             await destination.settled(answer, shown)
         return Delivery(messages=messages, is_marked=is_marked)
 
-    async def _retract(self, message: MessageRef, notice: WaitNotice | None) -> None:
-        """Take away what was said below a question while it waited, if anything was. Raises `PostingFailed`."""
-        if notice is not None and (found := notice.id or await self.platform.find_notice(message, notice)):
+    async def _retract(self, task: Task, notice: WaitNotice | None) -> None:
+        """Take away what was said while a question waited, unless an answer replaces it. Raises `PostingFailed`."""
+        if notice is None or (notice.id == task.message.id and isinstance(task, Claim)):
+            return
+        if found := notice.id or await self.platform.find_notice(task.message, notice):
             await QUICK.call(partial(self.platform.delete, MessageRef(thread=notice.thread, id=found)))
 
 

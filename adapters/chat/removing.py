@@ -47,10 +47,7 @@ class Remover:
     async def remove_due(self) -> None:
         """Remove what is due now. Raises `StoreUnavailable`."""
         for message in await self.removals.due(self.key, self.now(), limit=AT_ONCE):
-            try:
-                await self.platform.delete(message)
-            except (Gone, Rejected):
-                pass  # somebody has removed it, or the bot may not even see the place any more
-            except PostingFailed:
-                continue
-            await self.removals.done(message)
+            with suppress(PostingFailed):
+                with suppress(Gone, Rejected):  # somebody has removed it, or the bot may not see the place any more
+                    await self.platform.delete(message)
+                await self.removals.done(message)

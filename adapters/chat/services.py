@@ -10,12 +10,12 @@ from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
-from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
+from adapters.chat.platform import NOTICE, Part, Posted, Poster, nonce, utc_now
 from adapters.retry import QUICK, Gate
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.community.routing import Company
-from core.errors import PeopleUnavailable, StoreUnavailable, Unavailable
+from core.errors import Gone, PeopleUnavailable, StoreUnavailable, Unavailable
 from core.events import (
     CommunitiesFound,
     CommunitiesSee,
@@ -121,10 +121,6 @@ class Waits:
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     said: WorkByMessage = field(default_factory=WorkByMessage)
 
-    def note(self, message: MessageRef, remove: Callable[[], Awaitable[object]]) -> None:
-        """Keep what removes a notice, and of many the newest."""
-        keep(self.said, message, partial(QUICK.call, remove))
-
     async def retract(self, message: MessageRef) -> None:
         """Remove what this process said below a question that nobody knows any more. Raises `PostingFailed`."""
         if remove := self.said.pop(message, None):
@@ -135,12 +131,12 @@ class Waits:
 class Unanswered:
     """A question that this process has put, how far it had come, and for how many looks in a row nobody knew it.
 
-    One that is not *placed* was only accepted as yet.
+    One that is not *placed* was only accepted as yet; nothing has been seen of one without a `stage`.
     """
 
     asked: Asked
     is_placed: bool = True
-    stage: Stage = Stage.WAITING
+    stage: Stage | None = None
     missed: int = 0
 
 
@@ -250,10 +246,10 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
     awaited = await _awaited(waits, question)
     if awaited is None:
         return
-    period = str(int(waits.now().timestamp() // QUIET))
-    if words and not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
+    period, is_seen_by_all = str(int(waits.now().timestamp() // QUIET)), question.visibility == "thread"
+    if words and is_seen_by_all and not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
         return
-    await _announce(waits, question.message, words or AWAITED[awaited], at, below)
+    await _announce(waits, question, words or AWAITED[awaited], at, below)
 
 
 async def _estimated(waits: Waits) -> str:
@@ -282,15 +278,20 @@ async def _awaited(waits: Waits, question: Question) -> Awaited | None:
 
 
 async def _announce(
-    waits: Waits, message: MessageRef, words: str, at: ThreadRef, below: Callable[[MessageRef], Poster]
+    waits: Waits, question: Question, words: str, at: ThreadRef, below: Callable[[MessageRef], Poster]
 ) -> None:
-    notice = WaitNotice(thread=at, nonce=nonce(message, NOTICE))
-    if not await waits.room.announce(message, notice):
-        return
+    message, notice = question.message, WaitNotice(thread=at, nonce=nonce(question.message, NOTICE))
     poster = below(message)
-    posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
-    waits.note(message, partial(poster.delete, posted.id))
+
+    async def say() -> Posted:
+        if not await waits.room.announce(message, notice):
+            raise Gone("somebody has begun to answer")
+        return await poster.post(Part(words), notice.nonce)
+
+    posted = await QUICK.call(say)
+    keep(waits.said, message, partial(QUICK.call, partial(poster.delete, posted.id)))
+    name = posted.id if question.visibility == "thread" else message.id
     with suppress(StoreUnavailable):
-        if await waits.room.announce(message, notice.model_copy(update={"id": posted.id})):
+        if await waits.room.announce(message, notice.model_copy(update={"id": name})):
             return
     await waits.retract(message)

@@ -16,6 +16,7 @@ from discord import AutoShardedClient, ForumChannel, InteractionType, Thread
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop, settle
 from adapters.chat.commands import command_named, retry, stop, vote
 from adapters.chat.files import read_files, selected
+from adapters.chat.platform import utc_now
 from adapters.chat.registry import Command, Values, carried_out
 from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import ChannelInfo, files_in, forwards, words
@@ -35,12 +36,14 @@ from adapters.discord.interactions import (
     privately,
     tell,
 )
+from adapters.discord.limits import Throttle
 from adapters.discord.moderators import DiscordModerators
 from adapters.discord.registering import ADMIN, MENU_NAME, MESSAGE_MENU, keep_registered
+from adapters.discord.responses import WaitPoster
 from adapters.discord.tags import tag_answered
 from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
-from core.model import QUESTION_LIMIT, Asked, MessageRef, Question
+from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question
 
 if TYPE_CHECKING:
     from discord.ui import Item, Modal
@@ -182,6 +185,11 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
     message = MessageRef(thread=thread, id=message_id)
     place = {"thread": thread, "message": message if address.message else None}
     return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))
+
+
+async def below(client: AutoShardedClient, asked: Asked, way: Interaction) -> WaitPoster:
+    """Return what says in the place of the response to a question that it waits."""
+    return WaitPoster(client, way, asked.question, None, drafts=Throttle(), lives=lambda: utc_now() < way.expires_at)
 
 
 async def _press(services: DiscordServices, interaction: DiscordInteraction, data: Json) -> None:

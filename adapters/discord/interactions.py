@@ -19,6 +19,7 @@ from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
 from adapters.discord.poster import NAMES, translated
 from adapters.discord.registering import ADMIN
+from adapters.discord.responses import SUPPRESS_EMBEDS
 from adapters.discord.tags import TAG, is_for_answered
 from adapters.retry import ACKNOWLEDGEMENT, NOT_NOW, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
@@ -50,6 +51,7 @@ DRAWING = Drawing(
     resume=f"`/{ADMIN} resume`",
     page=f"`/{ADMIN} status page:{{}}`",
 )
+ON_DISCORD = partial(CommandContext, drawing=DRAWING, forms=Forms(), dialect=DISCORD)
 
 UNKNOWN = -1  # a type of channel
 TOKEN_LIFE = timedelta(minutes=15) - timedelta(seconds=30)  # Discord's, less what a clock or a call may be late
@@ -57,7 +59,6 @@ DIRECT_HOME = WorkspaceRef(platform=PLATFORM, workspace=DIRECT_MESSAGES)
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
 ACKNOWLEDGED = 40060  # the interaction was answered before
-SUPPRESS_EMBEDS = 1 << 2
 LOADING = 1 << 7
 
 
@@ -82,7 +83,7 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         )
         return Actor(person=person_of(interaction), home=home, may_moderate=may_moderate, is_admin=is_admin)
 
-    return CommandContext(
+    return ON_DISCORD(
         services=services.chat,
         person=person_of(interaction),
         homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
@@ -91,9 +92,6 @@ def context_of(services: DiscordServices, interaction: DiscordInteraction) -> Co
         actor=actor,
         asker=Asker(home=home, person_id=str(interaction.user.id), channel=place.channel, is_alone=True),
         may_manage=interaction.permissions.manage_messages,
-        drawing=DRAWING,
-        forms=Forms(),
-        dialect=DISCORD,
         lacking=_lacking(interaction),
     )
 
@@ -116,7 +114,7 @@ def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
     async def actor() -> Actor:
         return Actor(person=person, home=home, may_moderate=False)
 
-    return CommandContext(
+    return ON_DISCORD(
         services=services,
         person=person,
         homes=(home,),
@@ -124,9 +122,6 @@ def by_word(services: ChatServices, inbound: Inbound) -> CommandContext:
         is_direct=is_direct,
         actor=actor,
         asker=Asker(home=home, person_id=person.id, channel=inbound.message.thread.channel, is_alone=is_direct),
-        drawing=DRAWING,
-        forms=Forms(),
-        dialect=DISCORD,
     )
 
 

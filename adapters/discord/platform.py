@@ -213,12 +213,13 @@ class DiscordChat(ChatPlatform):
             head=quoted(claim.question.text) if is_command and is_public else "",
             hint=hint if is_public and is_first(claim.message) else "",
             remark=remark,
-            most_parts=MOST_ABROAD if is_far else MOST_PARTS,
+            most_parts=MOST_ABROAD - bool(claim.delivery.notice) if is_far else MOST_PARTS,
         )
 
     async def delete(self, message: MessageRef) -> None:
-        """Remove a message of the bot's."""
-        await ChannelPoster(self.client.get_partial_messageable(int(message.thread.thread))).delete(message.id)
+        """Remove a message of the bot's; the one that a thread begins with stands above it."""
+        place = message.thread.channel if is_first(message) else message.thread.thread
+        await ChannelPoster(self.client.get_partial_messageable(int(place))).delete(message.id)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message."""

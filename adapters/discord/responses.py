@@ -153,3 +153,22 @@ class ResponsePoster:
             except Rejected as refused:
                 refusal = refused
         raise refusal
+
+
+@dataclass
+class WaitPoster(ResponsePoster):
+    """Says that a question waits where Discord shows that an answer comes; the answer replaces it.
+
+    It follows the response, and so takes its place only as long as nothing stands there: no answer can be lost to it.
+    """
+
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
+        """Say it; raises `Rejected` where it may have been said before, as it would stand there for good."""
+        if self.may_be_there:
+            raise Rejected("it may have been said")
+        return await super().post(part, nonce, obsolete)
+
+    async def delete(self, message_id: str) -> None:
+        """Remove what came too late, and so stands below the answer."""
+        if str((await self._request("GET", self.question.message.id))["id"]) != message_id:
+            await self._request("DELETE", message_id)

@@ -11,7 +11,7 @@ from adapters.chat.platform import nonce
 from adapters.retry import BRIEF, Retrying
 from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
-from adapters.slack.interactions import URL_LIFE, InteractionContext, SlackServices, by_question
+from adapters.slack.interactions import URL_LIFE, InteractionContext
 from adapters.slack.poster import EARLY, nonce_of
 from core.errors import PostingFailed, RateLimited, Rejected, Unavailable, Unreachable
 from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question, ReplyAddress
@@ -53,14 +53,6 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
     await settle(context.slack.chat, asked, until, message.place, excuse)
 
 
-async def place_again(slack: SlackServices, asked: Asked) -> Asked:
-    """Return a question that a process accepted before it died, with its message, which is posted unless it is there.
-
-    Raises `Unreachable`, or `RateLimited`.
-    """
-    return await QuestionMessage(by_question(slack, asked), is_in_doubt=True).place(asked)
-
-
 @dataclass(slots=True)
 class QuestionMessage:
     """The message that stands for a question before everybody in the channel, and begins the thread of its answer.
@@ -76,10 +68,9 @@ class QuestionMessage:
     async def place(self, asked: Asked) -> Asked:
         """Return a question with its message, which is posted unless it stands there.
 
-        A private one stays as it is. Where it will not be answered, nothing is posted, and only who asks hears why. The
-        question bears the way back, by which it is known as
-        a command's: whoever uses one is always told why not; and where only the bot may not write, its address names
-        the message that is missing. Raises `Unreachable`, or `RateLimited`.
+        A private one stays as it is. Where it will not be answered, nothing is posted, and only who asks hears why. It
+        bears the way back, by which it is known as a command's: whoever uses one is always told why not; and where only
+        the bot may not write, its address names the message that is missing. Raises `Unreachable`, or `RateLimited`.
         """
         question, way, slack = asked.question, asked.address.interaction if asked.address else None, self.context.slack
         if question.visibility == "private":

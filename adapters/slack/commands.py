@@ -19,7 +19,7 @@ from adapters.chat.files import read_files, selected
 from adapters.chat.registry import carried_out
 from adapters.slack import dialect
 from adapters.slack.api import tell
-from adapters.slack.ask import asked_by, place_again, put
+from adapters.slack.ask import QuestionMessage, asked_by, put
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import forwards, words
 from adapters.slack.files import LONGEST_FILE, fetch, files_in
@@ -37,22 +37,19 @@ from adapters.slack.forms import (
     words_form,
 )
 from adapters.slack.home import ACTIONS, MENUS, choose_at_home, pin_prompts, press_at_home, show_home
-from adapters.slack.interactions import (
-    InteractionContext,
-    SlackServices,
-    by_event,
-    by_use,
-    mrkdwn,
-)
+from adapters.slack.interactions import InteractionContext, SlackServices, by_event, by_question, by_use, mrkdwn
+from adapters.slack.poster import Place, ThreadPoster
+from adapters.slack.responses import PrivatePoster
 from adapters.slack.slash import NAME, ParsedCommand, parsed, text_command
 from core import messages
 from core.errors import InvalidInput, PostingFailed, Rejected, StoreUnavailable
-from core.model import Asked, Inbound, MessageRef, Setting
+from core.model import Asked, Inbound, Interaction, MessageRef, Setting
 
 if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp
     from slack_bolt.context.ack.async_ack import AsyncAck
 
+    from adapters.chat.platform import Poster
     from adapters.chat.services import ChatServices
     from adapters.slack.people import People
     from adapters.slack.workspaces import Workspaces
@@ -75,7 +72,14 @@ class SlackCommands:
 
     async def find(self, asked: Asked) -> Asked:
         """Return where the answer to a question goes that a process had accepted before it died."""
-        return await place_again(self.slack, asked)
+        return await QuestionMessage(by_question(self.slack, asked), is_in_doubt=True).place(asked)
+
+    async def below(self, asked: Asked, way: Interaction) -> Poster:
+        """Return what says that a question waits: in its thread, or to whoever asked alone. Raises `PostingFailed`."""
+        thread, workspace = asked.message.thread, await self.slack.workspaces.find(asked.message.thread.workspace)
+        if asked.question.visibility == "thread" or asked.address is None:
+            return ThreadPoster(Place(workspace, thread.channel, thread.thread, asked.message.id))
+        return PrivatePoster(workspace.client, way.token, asked.question, asked.address.thread)
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
@@ -179,13 +183,13 @@ class SlackCommands:
 
         self.background.begin(partial(carried_out, count, show))
 
-    async def home(self, body: dict[str, Any]) -> None:
-        """Show the home to whoever has opened it."""
-        self.background.begin(partial(show_home, by_event(self.slack, body)))
-
-    async def messages_opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
-        """Show what there is to ask to whoever opens the messages with the bot; it stays there."""
-        self.background.begin(partial(pin_prompts, by_event(self.slack, body), str(event["channel"])))
+    async def opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
+        """Show the home to whoever has opened it, or what there is to ask above the messages, where it stays."""
+        context, tab = by_event(self.slack, body), event.get("tab")
+        if tab == "home":
+            self.background.begin(partial(show_home, context))
+        elif tab == "messages":
+            self.background.begin(partial(pin_prompts, context, str(event["channel"])))
 
     async def said(self, inbound: Inbound) -> bool:
         """Begin to do what the whole text of a message to the bot stands for; False if it is no command there."""
@@ -264,11 +268,7 @@ async def _complained(context: InteractionContext, answer_id: str) -> str | None
             return False
         return True
 
-    showing = asyncio.create_task(show())
-    try:
-        await vote(context.command, answer_id)
-    finally:
-        is_shown = await showing
+    is_shown, _ = await asyncio.gather(show(), vote(context.command, answer_id))
     return None if is_shown else messages.THANKS
 
 
@@ -281,16 +281,6 @@ def _message(context: InteractionContext, text: str) -> MessageRef | None:
     return message if message.thread.home == context.home else None
 
 
-async def _is_home(event: dict[str, Any]) -> bool:
-    """Return whether the home was opened, and not the messages, which is an event of the same name."""
-    return event.get("tab") == "home"
-
-
-async def _is_messages(event: dict[str, Any]) -> bool:
-    """Return whether the messages were opened."""
-    return event.get("tab") == "messages"
-
-
 def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, people: People) -> SlackCommands:
     """Add the listeners to an app, before those for events, as only the first one that fits hears of anything."""
     commands = SlackCommands(SlackServices(services, workspaces, people, app.client))
@@ -301,6 +291,5 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, peopl
     untyped.action({"action_id": re.compile("")})(commands.press)
     untyped.view(SELECTION_FORM)(commands.selection)
     untyped.view(REASONS_FORM)(commands.reasons)
-    untyped.event(HOME_OPENED, matchers=[_is_home])(commands.home)
-    untyped.event(HOME_OPENED, matchers=[_is_messages])(commands.messages_opened)
+    untyped.event(HOME_OPENED)(commands.opened)
     return commands

@@ -47,11 +47,8 @@ def reasons_form(answer_id: str) -> View:
     """Return a form that asks what is wrong with an answer; nobody can write there, so that no words are kept."""
     options = [{"text": plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
     boxes = _field(REASONS, TELL_MORE, {"type": "checkboxes", "options": options})
-    return {
-        **_form(REASONS_FORM, "Not helpful"),
-        "private_metadata": answer_id,
-        "blocks": [{**boxes, "optional": True}],
-    }
+    form = _form(REASONS_FORM, "Not helpful")
+    return {**form, "private_metadata": answer_id, "blocks": [{**boxes, "optional": True}]}
 
 
 def words_form(sentence: str) -> View:
@@ -103,13 +100,8 @@ def returned(view: Mapping[str, Any], context: InteractionContext) -> Interactio
 
 
 def _form(callback_id: str, title: str) -> View:
-    return {
-        "type": "modal",
-        "callback_id": callback_id,
-        "title": plain(title),
-        "submit": plain("Send"),
-        "close": plain("Cancel"),
-    }
+    words = {"title": plain(title), "submit": plain("Send"), "close": plain("Cancel")}
+    return {"type": "modal", "callback_id": callback_id, **words}
 
 
 def _field(name: str, label: str, element: Mapping[str, object]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
+from itertools import accumulate, takewhile
 from typing import Any, TypeAlias, cast
 
 from adapters.chat.commands import command_named, searchable
@@ -74,11 +75,12 @@ async def pin_prompts(context: InteractionContext, channel: str) -> None:
 
     What could not be done now is done another time.
     """
-    chat, chapters = context.slack.chat, list[str]()
+    chat = context.slack.chat
     with suppress(PostingFailed, StoreUnavailable, RetrievalUnavailable, PeopleUnavailable):
         _, outline, _ = await searchable(chat, context.command.asker)
-        chapters += outline.chapters
-        names = [heading(each, LONGEST_CHAPTER) for each in chapters]  # nothing in it can be a mention or a link
+        names = [
+            heading(each, LONGEST_CHAPTER) for each in outline.chapters
+        ]  # nothing in it can be a mention or a link
         prompts = messages.prompts([each for each in names if each])
         key = f"slack:prompts:{context.home.workspace}:{channel}"
         if not await chat.dedup.changed(key, sha256(repr(prompts).encode()).hexdigest()):
@@ -215,10 +217,5 @@ def _section(text: str) -> Block:
 
 def _fitting(lines: Sequence[str]) -> str:
     """Return as many lines as a section holds."""
-    kept = ""
-    for line in lines:
-        longer = f"{kept}\n{line}" if kept else line
-        if len(longer) > SECTION:
-            break
-        kept = longer
-    return kept
+    texts = accumulate(lines, lambda kept, line: f"{kept}\n{line}")
+    return max(takewhile(lambda text: len(text) <= SECTION, texts), key=len, default="")

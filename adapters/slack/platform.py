@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
@@ -30,6 +31,7 @@ from core.model import Claim, Interruption, MessageRef, Reaction, Task, WaitNoti
 EMOJI = {Reaction.WARNING: "warning", Reaction.LIMIT: "hourglass_flowing_sand"}
 PACE = Pace(interval=1.0)
 MOST_TOLD = 10  # moderators, of something that all of them could look up
+UNDER_WAY = 1.0  # second in which words that a question waits have come, as they would replace the answer
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 
 
@@ -56,6 +58,8 @@ class SlackChat(ChatPlatform):
         workspace = await self.workspaces.find(claim.message.thread.workspace)
         workspace.gate.check(is_sent=False)  # before a model is asked for what could be shown to nobody
         if claim.question.visibility == "private":
+            if claim.delivery.notice is not None and not claim.delivery.notice.id:
+                await asyncio.sleep(UNDER_WAY)
             return self._response(claim, workspace, remark)
         place = Place(workspace, claim.message.thread.channel, claim.message.thread.thread, claim.message.id)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
@@ -99,8 +103,7 @@ class SlackChat(ChatPlatform):
         place = await self._place(claim.message)
         client, way = place.workspace.client, address.interaction if address else None
         if address is not None and way is not None and way.expires_at > self.now():
-            below = address.thread.thread if address.thread != thread and address.message is None else ""
-            await PrivatePoster(client, way.token, claim.question, thread=below).post(part, nonce)
+            await PrivatePoster(client, way.token, claim.question, address.thread).post(part, nonce)
             if claim.question.visibility == "thread":
                 await self.delete(claim.message)
         elif claim.question.visibility == "thread" and thread.channel.startswith(DIRECT_MESSAGE):
@@ -182,14 +185,8 @@ class SlackChat(ChatPlatform):
         address = claim.address
         if address is None or address.interaction is None or address.interaction.expires_at <= self.now():
             return None
-        poster = PrivatePoster(
-            workspace.client,
-            address.interaction.token,
-            claim.question,
-            thread=address.thread.thread if address.thread != claim.message.thread else "",
-            is_again=claim.is_redelivered,
-            doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
-        )
+        poster = PrivatePoster(workspace.client, address.interaction.token, claim.question, address.thread)
+        poster.is_again, poster.doubtful = claim.is_redelivered, partial(self.observer, PossiblyDoubled(claim.message))
         remark = ONLY_YOU if address.message is not None else remark
         return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=poster.few), place=None, grows=0)
 

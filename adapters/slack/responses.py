@@ -12,12 +12,12 @@ from adapters.slack.api import respond
 from adapters.slack.dialect import blocks_of
 from core.errors import Gone, Rejected, Unreachable
 from core.events import unobserved
-from core.model import Question
+from core.model import Question, ThreadRef
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
-MOST = 4  # messages of an answer: an address takes five posts, of which one may have said that the answer is coming
+MOST = 4  # messages of an answer: an address takes five posts, of which one may have said that the question waits
 LEFT_OUT = "…\n\n"
 
 
@@ -26,15 +26,15 @@ class PrivatePoster:
     """A `Poster` for whole answers: the first message replaces what was said before.
 
     Before them, what is waited for may be said once, which they replace as well. The address does not know the *thread*
-    in which it was given, if that was in one. Slack gives these messages no ids, so that none can be edited later, and
-    knows no nonce: one below the first whose confirmation was lost, or that *is_again* posted, may stand there twice,
-    of which *doubtful* hears.
+    in which it was given, which is told where it is not the question's own. Slack gives these messages no ids, so that
+    none can be edited later, and knows no nonce: one below the first whose confirmation was lost, or that *is_again*
+    posted, may stand there twice, of which *doubtful* hears.
     """
 
     client: AsyncWebClient
     url: str
     question: Question
-    thread: str = ""
+    thread: ThreadRef
     is_again: bool = False
     doubtful: Callable[[], object] = unobserved
     _posted: int = field(default=0, init=False)
@@ -52,7 +52,7 @@ class PrivatePoster:
             "blocks": blocks_of(part, self.question),
             "unfurl_links": False,
             "unfurl_media": False,
-            **({"thread_ts": self.thread} if self.thread else {}),
+            **({"thread_ts": self.thread.thread} if self.thread != self.question.message.thread else {}),
         }
         if self._posted and self.is_again:
             self.doubtful()

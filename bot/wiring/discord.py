@@ -12,7 +12,7 @@ from discord import AutoShardedClient
 from adapters.chat.background import take_over
 from adapters.chat.delivery import PlatformSurface
 from adapters.chat.removing import Remover
-from adapters.discord.commands import find, install
+from adapters.discord.commands import below, find, install
 from adapters.discord.connection import check, connect, described, log_in, shortcomings, stay_connected, title
 from adapters.discord.gateway import GATEWAY, Listener
 from adapters.discord.limits import Throttle
@@ -58,7 +58,7 @@ class DiscordPlatform(Platform):
             self._presence.back(GATEWAY, title(client))
             for advice in shortcomings(client):
                 self._observer(Shortcoming(self.name, advice))
-            await take_over(services, self.key, partial(find, client), lost=client.catch_up)
+            await take_over(services, self.key, partial(find, client), partial(below, client), lost=client.catch_up)
 
         async def set_up(client: Listener) -> None:
             install(client, services, client.commands, client.background)

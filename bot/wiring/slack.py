@@ -119,7 +119,7 @@ class SlackPlatform(Platform):
                 listener.background.begin(partial(self._give_back, settle))
                 listener.regain(home.name if home else "")
 
-            taking_over = partial(take_over, services, self.key, commands.find, lost=regain)
+            taking_over = partial(take_over, services, self.key, commands.find, below=commands.below, lost=regain)
             for work in (self._tell_shortcoming, partial(self._read_all, inbox, listener.catch_up), taking_over):
                 listener.background.begin(work)
             await self._hear(app, stores, catch_up, settle, home.title if home else "")

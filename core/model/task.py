@@ -20,7 +20,8 @@ from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
 class WaitNotice(Value):
     """Words that stand below a question until its answer does, of which the thread may be another than the question's.
 
-    `id` is the message's, empty as long as nobody knows whether it was posted; then it is found by its `nonce`.
+    `id` is the message's, empty as long as nobody knows whether it was posted; then it is found by its `nonce`. The id
+    of the question says that they stand in the place of the answer, which replaces them.
     """
 
     thread: ThreadRef

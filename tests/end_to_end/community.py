@@ -160,6 +160,10 @@ class Community(Protocol):
         """Give what the bot says in the channel itself, before everybody."""
         ...
 
+    def everything(self) -> list[str]:
+        """Give all that the bot says in the channel and in its threads, to one person alone as well."""
+        ...
+
     def warned(self, asked: str) -> bool:
         """Say whether there is a warning on the question."""
         ...

@@ -176,6 +176,11 @@ class DiscordCommunity:
             if one.author_id == self.server.bot.id and not one.deleted and not one.ephemeral
         ]
 
+    def everything(self) -> list[str]:
+        """Read the one guild that there is."""
+        said = self.server.platform.messages.values()
+        return [one.content for one in said if one.author_id == self.server.bot.id and not one.deleted]
+
     def warned(self, asked: str) -> bool:
         """Look at the reactions."""
         return "⚠️" in self._message(asked).reactions

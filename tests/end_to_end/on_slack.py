@@ -187,6 +187,10 @@ class SlackCommunity:
         said = self.server.messages(self.channel, by=self.workspace.bot)
         return [one.shown for one in said if one.root_ts == one.ts and not one.ephemeral]
 
+    def everything(self) -> list[str]:
+        """Read the channel."""
+        return [one.shown for one in self.server.messages(self.channel, by=self.workspace.bot)]
+
     def warned(self, asked: str) -> bool:
         """Look at the reactions."""
         return "warning" in self._message(asked).reactions

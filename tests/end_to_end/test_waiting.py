@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from core.answering.agent import Limits
@@ -48,3 +50,27 @@ async def test_whose_turn_has_not_come_is_told_so_until_it_has(town: Town) -> No
         await town.remembers(second)
 
         assert not is_told(second)
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.parametrize("private", [False, True])
+async def test_whoever_waits_for_the_answer_to_a_command_is_told_so_until_it_is_there(
+    town: Town, *, private: bool
+) -> None:
+    """Where it will be; nothing of that is left then."""
+    town.limits = Limits(silence=0.05)
+
+    def shown(words: str) -> int:
+        return sum(words in one for one in town.community.everything())
+
+    async with town.bot(FOOTNOTE_ANSWERS_PER_PERSON="1"):
+        async with half_written(town):
+            using = asyncio.create_task(town.community.command("ask", question="And a droid?", private=private))
+            await town.community.until(lambda: shown(AWAITED[Awaited.TURN]), what="the words")
+            town.chat.call("search_documents", {"query": "droid"})
+            town.chat.say(f"{ANSWER} [1].")
+        await town.community.until(lambda: shown(ANSWER) == 2, what="both answers")
+        using.cancel()
+
+        await town.community.until(lambda: not shown(AWAITED[Awaited.TURN]), what="its end")
+        assert shown(ANSWER) == 2

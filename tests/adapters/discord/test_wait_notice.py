@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from adapters.chat.platform import NOTICE, Part, nonce
+from adapters.discord.commands import below
 from adapters.discord.poster import ChannelPoster
-from core.model import Claim, Delivery, Interruption, WaitNotice, Withdrawal
+from adapters.discord.responses import WaitPoster
+from adapters.retry import QUICK
+from core.errors import Rejected
+from core.model import Asked, Claim, Delivery, Interruption, WaitNotice, Withdrawal
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
 from tests.fakes.box import Box
 from tests.fakes.waiting_room import FULL, WORDS, waits
-from tests.on_discord import OnDiscord, on_discord
+from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import DiscordServer, Permission
+from tests.servers.faults import Lost
 from tests.waiting import wait_until
+
+FOLLOW_UP = "POST /webhooks/{application}/{token}"
 
 
 @pytest.fixture(name="discord")
@@ -95,3 +103,48 @@ async def test_who_has_lost_the_question_leaves_the_words(discord: OnDiscord) ->
         await discord.surface.reply(claim, progress(ANSWER))
 
     assert discord.stands(claim) == [WORDS]
+
+
+async def poster(discord: OnDiscord, claim: Claim) -> WaitPoster:
+    """Give what says it in the place of the response to a command."""
+    assert claim.address is not None
+    assert claim.address.interaction is not None
+    return await below(discord.client, Asked(question=claim.question, address=claim.address), claim.address.interaction)
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.parametrize("is_private", [False, True])
+async def test_words_in_the_place_of_a_response_are_replaced_by_the_answer_and_never_replace_it(
+    *, is_private: bool
+) -> None:
+    """Those that come too late go; in time, they go with the question too, where others see them."""
+    async with on_discord(OnDiscordByCommand) as discord:
+        seen: list[list[str]] = []
+        for is_late in (True, False):
+            claim = await discord.commanded(is_private=is_private)
+            if is_late:
+                await discord.surface.reply(claim, progress(ANSWER))
+            saying = await poster(discord, claim)
+            await saying.delete((await saying.post(Part(WORDS), "")).id)
+            seen.append(discord.stands(claim))
+        notice = WaitNotice(thread=claim.message.thread, nonce="", id=claim.message.id)
+        await discord.surface.withdraw(Withdrawal(claim.message, delivery=Delivery(notice=notice)))
+
+        assert [len(seen[0]), seen[1][1:]] == [1, [WORDS]]
+        assert (WORDS in seen[0][0], WORDS in discord.stands(claim)) == (False, is_private)
+
+
+@pytest.mark.promise("never-silent")
+async def test_words_whose_confirmation_was_lost_are_not_said_again() -> None:
+    """They would stand there beside the answer for good; a worker who comes after one that died replaces them too."""
+    async with on_discord(OnDiscordByCommand) as discord:
+        claim = await discord.commanded(is_private=True, attempt=2)
+        saying = await poster(discord, claim)
+        discord.server.faults.add(FOLLOW_UP, Lost())
+        with pytest.raises(Rejected):
+            await QUICK.call(partial(saying.post, Part(WORDS), ""))
+        before = discord.stands(claim)
+        notice = WaitNotice(thread=claim.message.thread, nonce="")
+        await discord.surface.reply(replace(claim, delivery=Delivery(notice=notice)), progress(ANSWER))
+
+        assert (before, ["A robot acts." in text for text in discord.stands(claim)]) == ([WORDS], [True])
