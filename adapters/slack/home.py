@@ -78,9 +78,7 @@ async def pin_prompts(context: InteractionContext, channel: str) -> None:
     chat = context.slack.chat
     with suppress(PostingFailed, StoreUnavailable, RetrievalUnavailable, PeopleUnavailable):
         _, outline, _ = await searchable(chat, context.command.asker)
-        names = [
-            heading(each, LONGEST_CHAPTER) for each in outline.chapters
-        ]  # nothing in it can be a mention or a link
+        names = (heading(each, LONGEST_CHAPTER) for each in outline.chapters)  # can hold neither a mention nor a link
         prompts = messages.prompts([each for each in names if each])
         key = f"slack:prompts:{context.home.workspace}:{channel}"
         if not await chat.dedup.changed(key, sha256(repr(prompts).encode()).hexdigest()):
