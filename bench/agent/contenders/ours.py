@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from adapters.openai import OpenAIChat
 from bench.agent.job import KEY, MODEL, Ask, Job, Show, contend
 from bench.agent.question import Shelf, question
 from core.answering.agent import Agent
+from core.answering.citations import Sources
 from core.answering.dialect import MARKDOWN
-from core.model import Answer, Drafted
+from core.answering.tools import Tool
+from core.model import Answer, Drafted, Question
 
 INTERVAL = 1.0  # seconds between two drawings, as on a chat platform
 
 
 @asynccontextmanager
-async def ours(job: Job) -> AsyncGenerator[Ask]:
-    """Give a way to ask with one agent and one client."""
+async def ours(job: Job, *, are_checked: bool = True) -> AsyncGenerator[Ask]:
+    """Give a way to ask with one agent and one client; whether what is said of the sources is checked is to be told."""
     model = OpenAIChat(MODEL, api_key=KEY, base_url=job.url)
-    agent = Agent(model, Shelf(), clock=time.monotonic)
+    agent = Agent(model, Shelf(), clock=time.monotonic, tools=None if are_checked else _unchecked)
     asked = question()
 
     async def ask(show: Show) -> None:
@@ -39,6 +41,12 @@ async def ours(job: Job) -> AsyncGenerator[Ask]:
         yield ask
     finally:
         await model.aclose()
+
+
+def _unchecked(_: Question, sources: Sources) -> Sequence[Tool]:
+    """Have what is said of the sources not checked, as for quotes; who gives more tools has the sources at first."""
+    sources.are_checked = False
+    return ()
 
 
 if __name__ == "__main__":
