@@ -2,7 +2,8 @@
 
 `python -m bench.quotes` asks the questions of `tests/evaluation/answers_*.jsonl`, which beginners might ask a
 textbook, a course book and the documentation of ROS 2. The ones with `new` in their id were written after the way of
-quoting was settled, and are counted alone. With `--wrong` it prints the answers that are not as they should be.
+quoting was settled, those with `third` by somebody who had read the documents and neither the code nor an answer; both
+are counted alone. With `--wrong` it prints the answers that are not as they should be.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import re
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,10 +114,11 @@ async def measure(name: str) -> list[Row]:
 
 
 def split(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Tell the questions that were known while the way of quoting was chosen from those that were not."""
-    parts: dict[str, list[Result]] = {"acceptable": [], "acceptable of new questions": []}
+    """Tell the questions apart by what was known of the way of quoting when they were written."""
+    parts = defaultdict[str, list[Result]](list)
     for result in results:
-        parts["acceptable of new questions" if "-new-" in result.case.id else "acceptable"].append(result)
+        part = next((part for part in ("new", "third") if f"-{part}-" in result.case.id), "first")
+        parts[f"acceptable, {part} questions"].append(result)
     return parts
 
 
