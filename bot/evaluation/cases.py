@@ -128,15 +128,24 @@ def _checks(case: Case, answer: Answer) -> dict[str, bool]:
     return {**checks, **_checks_of_text(case, answer.text)}
 
 
+def missing(case: Case, text: str) -> Sequence[str]:
+    """Return what a text has to say and does not, with a slash between texts of which one is enough."""
+    said, wanted = _plain(text), ((each,) if isinstance(each, str) else each for each in case.must_contain)
+    return [" / ".join(each) for each in wanted if not any(_plain(one) in said for one in each)]
+
+
+def unwanted(case: Case, text: str) -> Sequence[str]:
+    """Return what a text says and must not."""
+    return [each for each in case.must_not_contain if _plain(each) in _plain(text)]
+
+
 def _checks_of_text(case: Case, text: str) -> dict[str, bool]:
     """Look for what has to be said, and for what must not be; case, space, emphasis and marks do not matter."""
-    said = _plain(text)
     checks: dict[str, bool] = {}
     if case.must_contain:
-        wanted = [(each,) if isinstance(each, str) else each for each in case.must_contain]
-        checks["contains"] = all(any(_plain(one) in said for one in each) for each in wanted)
+        checks["contains"] = not missing(case, text)
     if case.must_not_contain:
-        checks["leaves_out"] = not any(_plain(each) in said for each in case.must_not_contain)
+        checks["leaves_out"] = not unwanted(case, text)
     if case.most_characters:
         checks["is_short"] = len(_plain(_WHOLE.sub("", text))) <= case.most_characters
     return checks

@@ -9,7 +9,7 @@ from importlib import resources
 
 from markdown_it import MarkdownIt
 
-from bot.evaluation.cases import Result
+from bot.evaluation.cases import Result, missing, unwanted
 from bot.evaluation.measures import MEASURES, SAID, Measured, Values, measured, times
 from bot.evaluation.report import Comparison, EvaluationRun, differences, measures_of, shown
 
@@ -109,6 +109,8 @@ def _case(result: Result) -> str:
     parts = {
         "Asked before": _list(case.before),
         "Not as expected": _list(wrong),
+        "Is not said": _list(missing(case, answer.text)),
+        "Is said, and must not be": _list(unwanted(case, answer.text)),
         "Has to say": _list(has_to_say),
         "Must not say": _list(case.must_not_contain),
         "Has to cite": _list([*case.chapters, *case.pages]),

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from bot.evaluation.cases import Case, Result
+from bot.evaluation.cases import Case, Result, missing, unwanted
 from bot.evaluation.measures import (
     MEASURES,
     Difference,
@@ -159,6 +159,8 @@ def _told(result: Result) -> dict[str, Any]:
         "status": answer.status.value,
         "passed": result.passed,
         "checks": result.checks,
+        "missing": missing(case, answer.text),
+        "unwanted": unwanted(case, answer.text),
         "values": values(result),
         "answer": answer.text,
         "tool_calls": [each.model_dump() for each in answer.tool_calls],

@@ -76,6 +76,7 @@ def test_the_report_as_a_page_loads_nothing_and_shows_every_case(footnote: Footn
         "✗ <script>: What do <b>penguins</b> eat?": True,
     }
     assert [each.text() for each in tree.css(".text strong")] == ["Fish"]
+    assert "Is not said" in [each.text() for each in tree.css("h3")]
     assert tree.css("script, img, link, iframe, [src], [href]") == []
     assert {"recall@5", "acceptable"} <= {each.text() for each in tree.css("svg text")}
 
@@ -97,13 +98,15 @@ def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Pat
     path, before = tmp_path / "cases.jsonl", tmp_path / "before.json"
     path.write_text(json.dumps(CASE), encoding="utf-8")
     before.write_text(footnote("evaluate", str(path), "--json").out, encoding="utf-8")
-    path.write_text(json.dumps({**CASE, "must_contain": ["plutonium"]}), encoding="utf-8")
+    path.write_text(json.dumps({**CASE, "must_contain": [["plutonium", "tin"], "FISH"], "must_not_contain": ["fish"]}), encoding="utf-8")
 
     worse = footnote("evaluate", str(path), "--json", "--against", str(before), "--margin", "0.5")
     allowed = footnote("evaluate", str(path), "--against", str(before), "--margin", "1000")
     none = footnote("evaluate", str(path), "--against", str(path))
 
-    against = json.loads(worse.out)["against"]
+    report = json.loads(worse.out)
+    [told], against = report["cases"], report["against"]
+    assert (told["missing"], told["unwanted"]) == (["plutonium / tin"], ["fish"])
     assert (worse.code, allowed.code, none.code) == (1, 0, 2)
     assert "Compared over 1 case. Worse by more than 100000%: nothing.\n" in allowed.out
     assert "acceptable" in against["worse"]
