@@ -102,9 +102,9 @@ def quoting(signal: Signals) -> Signals:
     return signal.model_copy(update={"question": signal.question.model_copy(update={"context": (BOBS,)})})
 
 
-def deleted(of: Asked) -> Deleted:
+def deleted(of: Asked, delivery: Delivery | None = None) -> Deleted:
     """The question is gone."""
-    return Deleted(message=of.message)
+    return Deleted(message=of.message, delivery=delivery)
 
 
 def stopped(of: Asked) -> Stopped:

@@ -270,21 +270,19 @@ async def _put_back(services: ChatServices) -> Sequence[Asked]:
     for (accepted, each), stage in zip(known, stages, strict=True):
         if services.unanswered.get(accepted) is not each:
             continue  # it was moved while the store was asked
-        if stage is Stage.OVER or services.self_help.forgetting.is_forgotten(each.asked.question):
+        if stage is Stage.OVER or services.self_help.forgetting.heed(each.asked) is not each.asked:
             services.unanswered.pop(accepted)
         elif stage is not Stage.UNKNOWN:
             found += [each.asked] if each.is_placed and each.stage is None and stage is Stage.WAITING else []
             each.stage, each.missed = stage, 0
         else:
-            each.missed += 1
+            each.missed, is_back = each.missed + 1, False
             alone = each.asked.question.alone  # what it quotes may be of somebody who is forgotten
             asked = each.asked.model_copy(update={"question": alone})
             if not each.is_placed:
                 is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
             elif each.stage in (None, Stage.WAITING) or each.missed * LOOK >= services.accepting.accepted_for:
                 is_back = await services.accepting.move(accepted, _begun(asked))
-            else:
-                continue
             if is_back:
                 services.observer(LostByStore(each.asked.message, is_put_back=True))
     return found

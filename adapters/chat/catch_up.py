@@ -109,7 +109,7 @@ class CatchUp:
         self.running: set[str] = set()
         self._again: set[str] = set()
         self._unchecked: set[str] = set()
-        self._is_checking = False
+        self._checking = asyncio.Lock()
 
     async def run(self, home: str) -> None:
         """Take in what was missed, then what was deleted; tells once of either if something could not be read."""
@@ -124,15 +124,10 @@ class CatchUp:
         finally:
             self.running.discard(home)
         self._unchecked.add(home)
-        if self._is_checking:
-            return
-        self._is_checking = True
-        try:
-            while self._unchecked:  # of many, all that have been read by then are looked at together
-                homes, self._unchecked = self._unchecked, set()
+        async with self._checking:
+            homes, self._unchecked = self._unchecked, set()
+            if homes:  # of many, all that have been read by then are looked at together
                 await self._check(homes)
-        finally:
-            self._is_checking = False
 
     async def _check(self, homes: Collection[str]) -> None:
         """Have deleted what is remembered and does not stand there any more."""

@@ -322,11 +322,9 @@ class Intake:
         Of a deleted message that is no known question, an answer is forgotten and a notice goes; one that a store may
         have lost is looked for. Raises `StoreUnavailable`, and `PostingFailed` where that cannot be looked for now.
         """
-        is_new = False
-        for each in signals:
-            is_late = routed is not None and routed.event.is_late
-            if is_late and isinstance(each, Asked) and self._services.self_help.forgetting.is_forgotten(each.question):
-                continue  # a store that has lost it may have lost that as well
+        is_new, is_late = False, routed is not None and routed.event.is_late
+        heed = self._services.self_help.forgetting.heed  # a store that has lost it may have lost that as well
+        for each in filter(None, map(heed, signals) if is_late else signals):
             taken = await self._services.inbox.put(self._dated(each, routed))
             if taken is None and routed is not None:
                 if (looked := await self._resumed(routed)) is None:

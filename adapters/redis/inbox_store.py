@@ -126,7 +126,7 @@ class InboxStore:
             case Recheck(question=question):
                 script, given = "recheck", {**self._words(question), "most_attempts": MOST_ATTEMPTS}
             case Deleted():
-                script = "delete"
+                script, given = "delete", {**given, **self._sealed(signal.message, delivery=signal.delivery)}
             case Stopped():
                 script = "stop"
             case AskedAgain():

@@ -18,9 +18,11 @@ from core.model import (
     Actor,
     AnyPlace,
     Applied,
+    Asked,
     AuditEntry,
     Budget,
     Citation,
+    Deleted,
     ForgettingOrder,
     Measure,
     MessageRef,
@@ -28,7 +30,7 @@ from core.model import (
     OrderKind,
     Person,
     Policy,
-    Question,
+    Signal,
     ThreadRef,
     Turn,
     WorkspaceRef,
@@ -78,10 +80,12 @@ class Forgetting:
         turns = await self._questions(home, person_id)
         return Forgotten(len(turns), await self.votes.forget_person(home, person_id))
 
-    def is_forgotten(self, question: Question) -> bool:
-        """Return whether a question was asked before its place was forgotten, or somebody who may have written it."""
-        there = (each for each in self.orders if f"{question.message}".startswith(f"{each.place}:"))
-        return any(question.is_by(each.person_id, each.at) for each in there)
+    def heed(self, signal: Signal) -> Signal | None:
+        """Return a signal; of a question that is forgotten by now, that it is deleted if an answer may stand there."""
+        there = [each for each in self.orders if f"{signal.message}".startswith(f"{each.place}:")]
+        if not isinstance(signal, Asked) or not any(signal.question.is_by(each.person_id, each.at) for each in there):
+            return signal
+        return signal.delivery and Deleted(message=signal.message, delivery=signal.delivery)
 
     async def tell(self) -> None:
         """Leave what was forgotten lately in a store that has lost all, for other processes to `learn`."""

@@ -89,10 +89,11 @@ class Edited(AboutQuestion):
 
 
 class Deleted(Value):
-    """The message with the question is gone."""
+    """The message with the question is gone; `delivery` is what may stand there where a store may have lost that."""
 
     kind: Literal["deleted"] = "deleted"
     message: MessageRef
+    delivery: Delivery | None = None
 
 
 class Stopped(Value):

@@ -87,19 +87,23 @@ async def test_an_edit_keeps_it(inbox: Box) -> None:
 
 
 @pytest.mark.promise("deletions-count")
-@pytest.mark.parametrize("is_forgotten", [False, True])
-async def test_it_goes_with_its_question(boxes: Boxes, is_forgotten: bool) -> None:
-    """Whether that is deleted, or whoever asked is forgotten: somebody takes it away."""
-    await boxes.here.put(asked())
-    await boxes.here.announce(asked().message, KNOWN)
-    if is_forgotten:
-        await boxes.there.forget(asked().message.thread.home, ADA.id)
+@pytest.mark.parametrize("how", ["deleted", "forgotten", "deleted after a loss"])
+async def test_it_goes_with_its_question(boxes: Boxes, how: str) -> None:
+    """Whether that is deleted, or whoever asked is forgotten, or nobody knows of it: somebody takes it away."""
+    if how == "deleted after a loss":
+        gone = deleted(asked(), Delivery(notice=KNOWN))
+        assert [await boxes.there.put(gone) for _ in range(2)] == [True, False]
     else:
+        await boxes.here.put(asked())
+        await boxes.here.announce(asked().message, KNOWN)
+    if how == "forgotten":
+        await boxes.there.forget(asked().message.thread.home, ADA.id)
+    elif how == "deleted":
         await boxes.there.put(deleted(asked()))
     assert not await boxes.there.announce(asked().message, UNKNOWN)
     task = await taken(boxes.here)
 
-    assert (isinstance(task, Withdrawal), task.delivery) == (True, Delivery(notice=KNOWN))
+    assert (isinstance(task, Withdrawal), task.delivery, task.is_redelivered) == (True, Delivery(notice=KNOWN), True)
     assert await is_empty(boxes.here)
 
 

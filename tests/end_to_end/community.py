@@ -344,10 +344,10 @@ def go_on(town: Town) -> None:
 
 
 @contextlib.asynccontextmanager
-async def half_written(town: Town, room: Room = Room.CHANNEL) -> AsyncGenerator[str]:
+async def half_written(town: Town, room: Room = Room.CHANNEL, *, by: str = "Ada") -> AsyncGenerator[str]:
     """Ask, and let the model pause in the middle of its answer until the block is over."""
     pause(town)
-    asked = town.community.ask(room=room)
+    asked = town.community.ask(by=by, room=room)
     await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
     try:
         yield asked

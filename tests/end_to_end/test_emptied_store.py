@@ -23,7 +23,6 @@ from tests.servers.valkey import Node, alone
 from tests.waiting import wait_until
 
 AWAY = 0.5  # seconds
-BEGUN = State.RECEIVED
 
 
 def beside(room: Room) -> str:
@@ -215,22 +214,26 @@ async def test_half_an_answer_goes_with_a_question_that_is_deleted_after_the_los
 
 
 @pytest.mark.promise("signs-go")
-async def test_half_an_answer_goes_with_a_question_that_was_deleted_before_the_loss(town: Town) -> None:
+@pytest.mark.parametrize("how", ["deleted", "forgotten"])
+async def test_half_an_answer_goes_with_a_question_that_was_deleted_before_the_loss(town: Town, how: str) -> None:
     """Whoever was at it is gone before it was told, no platform lists what was deleted, and whoever heard it knows."""
     community, listens = town.community, listener_of(town)
-    settings = {"QDRANT_URL": "http://index.example", "FOOTNOTE_GRACE_SECONDS": "0"}
+    settings = {"QDRANT_URL": "http://index.example", "FOOTNOTE_GRACE_SECONDS": "0", "FOOTNOTE_LEASE_SECONDS": "2"}
     async with town.bot(listens, **settings):
-        async with town.bot(Role.WORKER, **settings), half_written(town) as asked:
+        async with town.bot(Role.WORKER, **settings), half_written(town, by="Bob") as asked:
             await asyncio.sleep(LOOK * 1.5)
         before = community.said(asked)
         town.chat.script.clear()
-        community.delete(asked)
+        if how == "deleted":
+            community.delete(asked)
+        else:
+            await community.forget_bob()
         async with connect(town.redis_url) as client:
             while not await knows_deletion(client):  # noqa: ASYNC110 - another process tells of nothing
                 await asyncio.sleep(LOOK / 100)
         await lose(town)
         async with town.bot(Role.WORKER, **settings):
-            await community.until(lambda: not community.said(asked), what="the end of what was begun")
+            await community.until(lambda: not (community.said(asked) or community.signs()), what="the end of it")
 
     assert len(before) == 1
 
@@ -258,9 +261,7 @@ async def test_an_answer_goes_on_when_the_store_is_emptied(town: Town, comes_aga
             if comes_again:
                 town.community.repeat(asked)
         await town.sees(asked, ANSWER)
-        await wait_until(
-            lambda: any(isinstance(event, LostByStore) for event in town.events), what="that it is noticed"
-        )
+        await wait_until(lambda: any(isinstance(each, LostByStore) for each in town.events), what="that it is noticed")
         town.community.repeat(asked)
         follow_up = town.community.follow_up(asked, "And an arm?")
         await town.sees(asked, ANSWER, times=2)
@@ -356,7 +357,7 @@ async def test_an_answer_is_remembered_though_the_store_is_away_at_its_end(town:
             remembered = store.say("KEYS", "footnote:conversation:*")
 
     assert len(remembered) == 1
-    assert len([event for event in town.events if isinstance(event, StateChanged) and event.state is BEGUN]) == 1
+    assert len(begun(town)) == 1
 
 
 @pytest.mark.promise("failed-search-warns")
@@ -391,7 +392,7 @@ async def test_an_edit_after_the_loss_changes_the_answer_in_its_place(town: Town
 
 def begun(town: Town) -> list[str]:
     """Name the question of each answer that was begun."""
-    return [event.question.id for event in town.events if isinstance(event, StateChanged) and event.state is BEGUN]
+    return [each.question.id for each in town.events if isinstance(each, StateChanged) and each.state is State.RECEIVED]
 
 
 def answered(town: Town) -> list[Answered]:

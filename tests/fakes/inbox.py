@@ -70,7 +70,7 @@ class MemoryInbox:
             case Edited(question=question):
                 return self._edit(record, question)
             case Deleted():
-                return self._delete(record)
+                return self._delete(record, signal.delivery)
             case Stopped():
                 return self._stop(record)
             case AskedAgain():
@@ -267,7 +267,7 @@ class MemoryInbox:
         record.first, record.paused = None, 0.0
         return self._change(record, Interruption.EDITED)
 
-    def _delete(self, record: Record) -> bool:
+    def _delete(self, record: Record, known: Delivery | None = None) -> bool:
         if record.deleted:
             return False
         if record.state == "accepted":
@@ -280,6 +280,8 @@ class MemoryInbox:
             self._lines[record.message.thread].remove(record)
             return True
         record.begun = record.begun or record.state == "waiting"
+        if record.state == "early" and known is not None:
+            record.state, record.delivery, record.begun = "done", known, True
         return self._change(record, Interruption.DELETED)
 
     def _stop(self, record: Record) -> bool:

@@ -10,14 +10,14 @@ import pytest
 
 from core.community.moderation import Forgetting, Forgotten
 from core.errors import StoreUnavailable
-from core.model import Asked, Claim, Interruption, Person, Policy, Tally, Vote, Withdrawal
+from core.model import Asked, Claim, Delivery, Interruption, Person, Policy, Tally, Vote, Withdrawal
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
-from tests.inboxes import asked, taken
+from tests.inboxes import asked, deleted, taken
 
 HOME = thread().home
 SET = Policy(paused_by=Person(id="p1", name="Ada"), paused_at=NOON, auto_answer=frozenset({"7"}))
@@ -111,7 +111,8 @@ async def test_a_store_that_had_lost_what_is_forgotten_forgets_it_once_it_is_bac
     other = replace(office.forgetting)
     await other.learn()
     for each in (office.forgetting, other):
-        assert [each.is_forgotten(one) for one in (asked().question, later)] == [True, False]
+        put = [Asked(question=one, delivery=known) for one in (asked().question, later) for known in (None, Delivery())]
+        assert [each.heed(one) for one in put] == [None, deleted(asked(), Delivery()), *put[2:]]
 
     await office.fill()
     await office.inbox.put(Asked(question=later))

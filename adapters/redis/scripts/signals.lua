@@ -101,7 +101,8 @@ function script.edit(ref, thread, revision, text, person, home)
   return true
 end
 
-function script.delete(ref, thread)
+-- Where all that was known of a question may have been lost, `delivery` is what may stand there, and goes; empty otherwise.
+function script.delete(ref, thread, delivery)
   local question = key('question', ref)
   local state, is_deleted = look(ref)
   if is_deleted then return false end
@@ -114,7 +115,11 @@ function script.delete(ref, thread)
   redis.call('HDEL', question, 'text', 'address', 'way', 'stopped', 'answer', 'kept')
   if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
   redis.call('DEL', key('interaction', ref), key('retry', ref))
-  if not state or state == 'early' then return keep_early(ref) end
+  if delivery ~= '' then
+    redis.call('HSETNX', question, 'delivery', delivery)
+    redis.call('HSET', question, 'begun', 1)
+  end
+  if (not state or state == 'early') and delivery == '' then return keep_early(ref) end
   redis.call('PEXPIRE', question, LIFE)
   if state == 'running' then
     notify(ref)
@@ -179,7 +184,7 @@ end
 -- Removes the words of a question because its asker, or its place, is forgotten; returns whether there were any.
 function script.forget(ref, thread)
   local state = look(ref)
-  if state ~= 'done' and state ~= 'dead' then return script.delete(ref, thread) end
+  if state ~= 'done' and state ~= 'dead' then return script.delete(ref, thread, '') end
   redis.call('HSET', key('question', ref), 'state', 'done')
   redis.call('ZREM', DEAD, ref)
   redis.call('DEL', key('interaction', ref))
