@@ -242,22 +242,25 @@ class Rig:
     async def wrongs(self) -> list[Wrong]:
         """Give all that is wrong anywhere."""
         turns, spending = await turns_of(self.store, Seal([SECRET])), await spending_of(self.store)
-        scenes = self.scenes().values()
-        ended = {number: ending for scene in scenes for number, ending in endings(scene).items()}
-        told = {
-            number: scene.words_of(number) for scene in scenes for number in scene.asked
-        }  # or what was asked before
+        scenes = self.scenes()
+        ended = {number: ending for scene in scenes.values() for number, ending in endings(scene).items()}
+        told = {number: scene.words_of(number) for scene in scenes.values() for number in scene.asked}
         hidden = [
             ("behind", wrong)
             for number in ended
             for wrong in wrongs_behind(number, self._behind(number, ended[number], turns[told[number]], spending))
         ]
         hidden += [("budgets", wrong) for wrong in wrongs_of(spending)]
-        found = [(at, wrong) for at, scene in self.scenes().items() for wrong in wrongs(scene)]
-        ignored = [n for n in self.ended(Ending.UNHEARD) if not self.attention.lapsed(n)]
+        found = [(at, wrong) for at, scene in scenes.items() for wrong in wrongs(scene)]
+        ignored = [n for n, how in ended.items() if how is Ending.UNHEARD and not self.attention.lapsed(n)]
         found += [("commands", Wrong(Kind.LOST, f"q{number} was not heard, and should be")) for number in ignored]
         strays = [(each.name, Wrong(Kind.STRAY, text[:80])) for each in self.communities for text in each.strays()]
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
+
+    async def is_remembering(self) -> bool:
+        """Say whether a question is remembered that was deleted while nobody heard it."""
+        unheard = [n for n in self.deeds.withdrawn - self.deeds.forgotten.keys() if self.attention.lapsed(-n)]
+        return bool(unheard) and not (await turns_of(self.store, Seal([SECRET]))).keys().isdisjoint(unheard)
 
     def _behind(self, number: int, ending: Ending, turns: int, spending: Spending) -> Behind:
         losses, begun, deeds = self.losses(number), self.losses(number, is_open=True), self.deeds

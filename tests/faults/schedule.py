@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import shutil
 import tempfile
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.faults.audit import Ending
+from tests.faults.audit import Ending, Wrong
 from tests.faults.kinds import KINDS, ONE_STORE, Unmet
 from tests.faults.people import DEEDS
 from tests.faults.report import Piece
@@ -111,6 +112,15 @@ def _times(past: Sequence[int]) -> dict[str, int]:
     return {str(times): past.count(times) for times in sorted({*past} - {0})}
 
 
+async def _wrongs(running: Rig) -> Sequence[Wrong]:
+    """Give all that is wrong, once it is noticed what was deleted unheard, which takes a look at every thread."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(REST):
+            while await running.is_remembering():  # noqa: ASYNC110 - nobody tells when it was looked for
+                await asyncio.sleep(PAUSES[1])
+    return await running.wrongs()
+
+
 async def _rest(running: Rig, piece: Piece) -> None:
     """Wait until nothing is left to do, let people try again, and look at everything once."""
     try:
@@ -120,7 +130,7 @@ async def _rest(running: Rig, piece: Piece) -> None:
         await running.settled(seconds=REST)
     except TimeoutError as error:
         piece.wrongs.setdefault("left unfinished", []).append(str(error))
-    for wrong in await running.wrongs():
+    for wrong in await _wrongs(running):
         found = piece.wrongs.setdefault(wrong.kind.value, [])
         if wrong.what not in found:
             found.append(wrong.what)
