@@ -152,8 +152,8 @@ class Statement:
     @cached_property
     def code(self) -> frozenset[str]:
         """Names of files, functions, options and the like."""
-        signed = filter(_SIGN_OF_CODE.search, _MAYBE_CODE.findall(self.text))  # few are, and the patterns are slow
-        return frozenset(_squeezed(name) for word in signed for name in _CODE.findall(word))
+        words = [one for one in self.text.split() if not one.isalpha() or not one.islower()]  # patterns are slow
+        return frozenset(_squeezed(name) for one in words if _SIGN_OF_CODE.search(one) for name in _CODE.findall(one))
 
     @cached_property
     def squeezed(self) -> str:
@@ -286,15 +286,14 @@ class Evidence:
 
         It is 0 where something is missing that has to be there. What a second model says of the words counts for more.
         """
+        known = *self.passages, self.claim(self.said)
         if claim.text in self.judged:
-            return float(
-                self.judged[claim.text] and self._support(claim, (*self.passages, self.claim(self.said))).is_exact
-            )
+            return float(self.judged[claim.text] and self._support(claim, known).is_exact)
         if claim.text in self.placed:
             return 1.0
         found = self._support(claim, self.passages)
         if not (found.is_exact and found.share >= enough):
-            found = self._support(claim, (*self.passages, self.claim(self.said)))
+            found = self._support(claim, known)
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:

@@ -216,13 +216,15 @@ def _title_and_rest(line: str) -> tuple[str, str]:
 
 def _names_sources(said: str, *, is_whole: bool = True) -> bool:
     """Return whether a title is that of a list of sources; one that is not whole may become such a title."""
-    words = _WORD.findall(said)
-    opened = words.pop() if words and not is_whole else ""
-    known = {each for each in words if len(each) > 1} - _OTHERS
-    if is_whole or not said:
-        return not is_whole or said in _WHOLE or (bool(known) and known <= _NOUNS)
-    is_begun = opened in _BEGUN or (len(opened) == 1 and bool(known))  # a letter alone says nothing in a title
-    return (is_begun and known <= _NOUNS) or any(each.startswith(said) for each in _WHOLE)
+    if any(each.startswith(said) and (said == each or not is_whole) for each in _WHOLE):
+        return True
+    has_noun = False
+    for found in _WORD.finditer(said):  # most lines are no title by their first word
+        if not is_whole and not _WORD.search(said, found.end()):
+            return found[0] in _BEGUN or (len(found[0]) == 1 and has_noun)  # a letter alone says nothing in a title
+        if len(found[0]) > 1 and found[0] not in _OTHERS and not (has_noun := found[0] in _NOUNS):
+            return False
+    return has_noun or not is_whole
 
 
 def _has_names(line: str) -> bool:
@@ -234,7 +236,7 @@ def _has_names(line: str) -> bool:
 
 
 def _is_entry(line: str) -> bool:
-    return bool(_ENTRY.match(line) or URL.search(line))
+    return bool(_ENTRY.match(line) or (("://" in line or "www." in line) and URL.search(line)))
 
 
 def _is_entry_or_marked(line: str) -> bool:
