@@ -66,8 +66,7 @@ class PlaceBreaker:
         place = claim.message.thread
         if claim.message.id == place.thread:  # such a question stands in the channel itself
             place = place.model_copy(update={"thread": place.channel})
-        is_command = claim.address is not None and claim.address.interaction is not None
-        if is_command or self._shut.add(str(place)):
+        if (claim.address and claim.address.interaction) or self._shut.add(str(place)):
             self._observer(PlaceRefused(claim.message))
 
     def keeps_out(self, claim: Claim) -> bool:

@@ -261,12 +261,10 @@ class Intake:
         return (is_known and not is_unasked) or await _known(event, self._services.owns(event.inbound.message.thread))
 
     async def _answers_posts(self, event: ChatEvent) -> bool:
-        """Return whether moderators want questions answered here unasked, which takes the right to read them."""
-        thread = event.inbound.message.thread
+        """Return whether questions are answered here unasked, and were when one was said that is read late."""
         with suppress(StoreUnavailable):
-            if event.reads_all:
-                policy = await self._services.policies.load(thread.home)
-                return thread.channel in policy.auto_answer and policy.answers_in(thread.channel)
+            place, at = event.inbound.message.thread, event.inbound.at if event.is_late else None
+            return event.reads_all and await self._services.moderation.answers_unasked(place, at)
         return False
 
     async def _take_question(self, routed: RoutedEvent) -> None:

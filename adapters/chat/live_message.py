@@ -62,14 +62,13 @@ class LiveMessage:
 
     Its `messages` are in order, and those that are to be replaced are `leaving`: earlier attempts may have left some of
     both, and where it `is_unsure` perhaps a message that nobody knows of, unless `is_all` says that there is none; else
-    one is posted in its place, to be removed with it. Where it `is_contested`, a worker that had
-    the question before may still change them; so each is edited once more at the end, whatever it seems to show.
-    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again; but that
-    worker may have removed what went on from the first before the store lost that, which is posted anew where nobody
-    knows that it *was deleted*. Answers
-    that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left `silent_for`
-    so many seconds before, are shown what is waited for, as the next draft: whatever comes after it takes its place.
-    *written* hears of the whole answer before it is shown.
+    one is posted in its place, to be removed with it. Where it `is_contested`, a worker that had the question before
+    may still change them; so each is edited once more at the end, whatever it seems to show. Whoever deletes a message
+    of an answer wants none of it: the others go too, and nothing is posted again; but that worker may have removed what
+    went on from the first before the store lost that, which is posted anew where nobody knows that it *was deleted*.
+    Answers that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left
+    `silent_for` so many seconds before, are shown what is waited for, as the next draft: whatever comes after it takes
+    its place. *written* hears of the whole answer before it is shown.
     """
 
     poster: Poster

@@ -127,10 +127,8 @@ class InboxStore:
                 script, given = "recheck", {**self._words(question), "most_attempts": MOST_ATTEMPTS}
             case Deleted():
                 script, given = "delete", {**given, **self._sealed(signal.message, delivery=signal.delivery)}
-            case Stopped():
-                script = "stop"
-            case AskedAgain():
-                script = "retry"
+            case Stopped() | AskedAgain():
+                script = "stop" if isinstance(signal, Stopped) else "retry"
         is_new = await SIGNAL.call(lambda: self._run(script, PREFIX, **given))
         if is_new == UNCERTAIN:
             return None

@@ -148,6 +148,7 @@ class Switch(Enum):
 
 
 PAGE = 10  # entries of the log that are shown at once
+_OPENING = {OrderKind.RESUME, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,14 @@ class Moderation:
         entries = await self.policies.recent(actor.home, limit=PAGE + 1, skip=(max(page, 1) - 1) * PAGE)
         return ModerationStatus(policy, entries[:PAGE], has_older=len(entries) > PAGE)
 
+    async def answers_unasked(self, place: ThreadRef, at: datetime | None = None) -> bool:
+        """Return whether questions in a channel are answered unasked, and were *at* a time not long ago as well."""
+        policy, channel = await self.policies.load(place.home), place.channel
+        if channel not in policy.auto_answer or not policy.answers_in(channel):
+            return False
+        later = at and [each for each in await self.policies.recent(place.home, limit=10 * PAGE) if each.at > at]
+        return not any(each.did in _OPENING and each.about in ("", channel) for each in later or ())
+
     async def pause(self, actor: Actor) -> bool:
         """Answer nothing in the workspace from now on; return whether that is new. Raises `PolicyUnreadable`."""
         return (await self._apply(actor, OrderKind.PAUSE)).is_new
@@ -210,9 +219,8 @@ class Moderation:
         allowed = self.allowed(budget)
         if on and allowed is not None and budget.most > allowed.most:
             raise InvalidInput(messages.budget_above(allowed), field="most")
-        if on:
-            return (await self._apply(actor, OrderKind.SET_BUDGET, str(budget))).is_new
-        return (await self._apply(actor, OrderKind.LIFT_BUDGET, budget.name)).is_new
+        order = (OrderKind.SET_BUDGET, str(budget)) if on else (OrderKind.LIFT_BUDGET, budget.name)
+        return (await self._apply(actor, *order)).is_new
 
     def allowed(self, budget: Budget) -> Budget | None:
         """Return the operator's budget of the same kind, if there is one."""

@@ -189,9 +189,8 @@ class Attempt:
     `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
     `delivery` is what earlier attempts posted, to be edited instead of posted again. `was_released` tells that somebody
     had it before and handed it back, which counts as no attempt unless the lease was over before, or it was `begun` by
-    then: a model may have been asked. `spent` are the
-    seconds since somebody first had it, but for those after it was handed back; with an edit, or a wish to have it
-    tried again, they begin anew.
+    then: a model may have been asked. `spent` are the seconds since somebody first had it, but for those after it was
+    handed back; with an edit, or a wish to have it tried again, they begin anew.
     """
 
     attempt: int = 1

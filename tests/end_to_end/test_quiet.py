@@ -138,6 +138,23 @@ async def test_questions_in_a_channel_are_answered_unasked_where_moderators_want
 
 
 @pytest.mark.promise("silence-unasked")
+@pytest.mark.parametrize("was", ["off", "paused"])
+async def test_what_was_said_before_moderators_wanted_answers_is_left_to_people(town: Town, was: str) -> None:
+    """Also when it is read again after a restart, while what nobody has heard is answered."""
+    async with town.bot():
+        if was == "paused":
+            await town.community.answer_unasked()
+            await town.community.command("pause", moderates=True)
+        before = town.community.say("What is an arm?", by="Bob")
+        await (town.community.command("resume", moderates=True) if was == "paused" else town.community.answer_unasked())
+    missed = town.community.say("What is a robot?")
+    async with town.bot():
+        await town.sees(missed, ANSWER)
+
+    assert not town.community.has_thread(before)
+
+
+@pytest.mark.promise("silence-unasked")
 async def test_a_question_in_a_channel_that_cannot_be_answered_is_left_alone(town: Town) -> None:
     """No thread, no message, no mark; and what people say below it is their own, unless they mention the bot."""
     async with town.bot():
