@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -31,6 +31,7 @@ MOST_PEOPLE = MOST_CHANNELS = 10_000
 MOST_WORKSPACES = 100  # whose people are known
 REACH_KEPT = 60.0  # seconds: whoever shares a channel expects it to hold soon
 LISTED, MOST_PAGES = 500, 20  # people on a page, and pages of a list: no more than Slack gives in a minute
+MOST_LOOKED_UP = 50  # of a channel, one by one, where Slack does not list them
 LONGEST_LOOK, FIRST_LOOK = 3.0, 6.0  # seconds for which a question waits to hear of guests, and where nothing is known
 OTHERS = ""  # than those who are listed
 UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
@@ -108,10 +109,7 @@ class People:
         profile = await self.profile(workspace, user_id)
         if profile.is_admin or profile.is_guest:
             return profile.is_admin
-        for group in await self._groups(workspace):
-            if user_id in await self._members_of(workspace, group):
-                return True
-        return False
+        return any([user_id in await self._members_of(workspace, group) for group in await self._groups(workspace)])
 
     async def moderators(self, workspace: str, *, most: int) -> Sequence[str]:
         """Return at most so many who moderate: members of the groups that are named or, where none is, admins.
@@ -121,7 +119,7 @@ class People:
         found = list[str]()
         for group in await self._groups(workspace):
             found += sorted(await self._members_of(workspace, group))
-        return list(dict.fromkeys(found or await _admins(await self._workspaces.find(workspace), most)))[:most]
+        return list(dict.fromkeys(found or await _admins(await self._workspaces.find(workspace))))[:most]
 
     async def _groups(self, workspace: str) -> Sequence[str]:
         """Return the groups whose members moderate. Raises `StoreUnavailable`."""
@@ -255,9 +253,7 @@ class People:
             people = await self._people(workspace)
             if has_guests := any(people.values()):
                 with suppress(Rejected):
-                    there = [ids async for ids in _listed(workspace, "conversations.members", channel=channel)]
-                    found = any(people.get(each, people.get(OTHERS)) for ids in there for each in ids)
-                    has_guests = found or len(there) == MOST_PAGES
+                    has_guests = await self._is_any_guest(workspace, channel, people)
             self._guests.put(key, has_guests)
         except RateLimited as limit:
             self._pauses[workspace.name].shut(str(limit), limit.wait)
@@ -265,21 +261,25 @@ class People:
         finally:
             self._looks.pop(key)[0].set()
 
-    async def _people(self, workspace: Workspace) -> Mapping[str, bool]:
-        """Return who is in a workspace, by id, as far as Slack lists them, and whether they are guests.
+    async def _is_any_guest(self, workspace: Workspace, channel: str, people: Mapping[str, bool]) -> bool:
+        """Return whether a guest is in a channel, or may be as they are too many to look at. Raises `PostingFailed`."""
+        listed = [ids async for ids in _listed(workspace, "conversations.members", channel=channel)]
+        there = {each for ids in listed for each in ids}
+        others = there - people.keys() if people[OTHERS] else ()
+        if len(listed) == MOST_PAGES or len(others) > MOST_LOOKED_UP or any(people.get(each) for each in there):
+            return True
+        return any([(await self.profile(workspace.name, each)).is_guest for each in others])
 
-        Raises `PostingFailed`.
-        """
+    async def _people(self, workspace: Workspace) -> Mapping[str, bool]:
+        """Return by id whether people of a workspace are guests, as far as Slack lists them. Raises `PostingFailed`."""
         async with self._listing.setdefault(workspace.name, asyncio.Lock()):
             people = self._listed.get(workspace.name)
             if people is None:
                 self._pauses[workspace.name].check(is_sent=False)
-                people = dict[str, bool]()
+                people, count = {OTHERS: True}, 0  # who is not listed may be one, unless all are
                 with suppress(Rejected):
-                    count = 0
                     async for page in _listed(workspace, "users.list"):
                         people |= {each["id"]: _profile(each, workspace).is_guest for each in page}
-                        people[OTHERS] = True  # who is not listed may be one, unless all are
                         count += 1
                     people[OTHERS] = count == MOST_PAGES
                 self._listed.put(workspace.name, people)
@@ -317,15 +317,12 @@ def _listed(workspace: Workspace, method: str, **given: str) -> AsyncGenerator[S
     return pages(Retrying(QUICK), workspace.client, method, "members", MOST_PAGES, LISTED, **given)
 
 
-async def _admins(workspace: Workspace, most: int) -> Sequence[str]:
+async def _admins(workspace: Workspace) -> Sequence[str]:
     """Return some admins and owners of a workspace, among those whom Slack lists first. Raises `PostingFailed`."""
     found = list[str]()
-    async with aclosing(pages(Retrying(QUICK), workspace.client, "users.list", "members")) as listed:
-        async for users in listed:
-            people = [_profile(user, workspace) for user in users if not user.get("deleted")]
-            found += [each.id for each in people if each.is_admin]
-            if len(found) >= most:
-                break
+    async for users in pages(Retrying(QUICK), workspace.client, "users.list", "members"):
+        people = [_profile(user, workspace) for user in users if not user.get("deleted")]
+        found += [each.id for each in people if each.is_admin]
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from adapters.slack.api import open_session
-from adapters.slack.people import FIRST_LOOK, LISTED, LONGEST_LOOK, MOST_PAGES, REACH_KEPT, People
+from adapters.slack.people import FIRST_LOOK, LISTED, LONGEST_LOOK, MOST_LOOKED_UP, MOST_PAGES, REACH_KEPT, People
 from adapters.slack.workspaces import KEPT, OneWorkspace
 from core.errors import PeopleUnavailable
 from core.model import MessageRef, Person, Question, Readership, ThreadRef, WorkspaceRef
@@ -20,7 +20,7 @@ from tests.servers.service import Reply
 from tests.servers.slack import Channel, SlackServer, User, Workspace
 from tests.servers.slack.refusals import limit, refuse
 
-INFO, INSIDE, LIST = "conversations.info", "conversations.members", "users.list"
+INFO, INSIDE, LIST, WHO = "conversations.info", "conversations.members", "users.list", "users.info"
 
 
 @dataclass
@@ -215,18 +215,40 @@ async def test_a_guest_who_comes_into_a_channel_reads_along_from_then_on(company
 @pytest.mark.promise("guests-apart")
 @pytest.mark.parametrize("code", ["missing_scope", "channel_not_found", "fetch_members_failed"])
 async def test_where_slack_does_not_show_who_is_in_a_channel_guests_may_be(company: Company, code: str) -> None:
-    """Other than where it does not list the people of the workspace, since then all channels would be closed."""
+    """All the more where it does not list the people of the workspace either."""
     server, workspace = company.server, company.workspace
     ada = server.add_member(workspace)
     server.add_member(workspace, "gus", is_restricted=True)
-    channels = [server.add_channel(workspace, name) for name in "ab"]
+    channel = server.add_channel(workspace)
     server.faults.add(INSIDE, refuse(code))
-    hidden = await company.readers(ada, channels[0])
+    hidden = [await company.readers(ada, channel)]
     company.now[0] = KEPT
     server.faults.add(LIST, refuse("limit_required"))
+    server.faults.add(INSIDE, refuse(code))
+    hidden += [await company.readers(ada, channel)]
 
-    assert hidden == company.strangers
-    assert await company.readers(ada, channels[1]) == company.members(workspace.team_id, "E1")
+    assert hidden == [company.strangers] * 2
+
+
+@pytest.mark.promise("guests-apart")
+async def test_where_slack_does_not_list_people_those_in_a_channel_are_looked_up(company: Company) -> None:
+    """Where that is refused as well, or they are many, there may be guests."""
+    server, workspace = company.server, company.workspace
+    ada, gus = server.add_member(workspace), server.add_member(workspace, "gus", is_restricted=True)
+    channels = [server.add_channel(workspace, name) for name in "abcd"]
+    for each in (channels[0], channels[2], channels[3]):
+        each.members.discard(gus.id)
+    server.faults.break_(LIST, refuse("limit_required"))
+    seen = [await company.readers(ada, each) for each in channels[:2]]
+    server.add_member(workspace, "bob")
+    server.faults.break_(WHO, refuse("missing_scope"))
+    seen += [await company.readers(ada, channels[2])]
+    server.faults.mend()
+    channels[3].members |= {server.add_member(workspace, f"m{number}").id for number in range(MOST_LOOKED_UP)}
+    server.faults.break_(LIST, refuse("limit_required"))
+    seen += [await company.readers(ada, channels[3])]
+
+    assert seen == [company.members(workspace.team_id, "E1"), *[company.strangers] * 3]
 
 
 @pytest.mark.promise("guests-apart")
