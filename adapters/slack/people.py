@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -109,7 +109,10 @@ class People:
         profile = await self.profile(workspace, user_id)
         if profile.is_admin or profile.is_guest:
             return profile.is_admin
-        return any([user_id in await self._members_of(workspace, group) for group in await self._groups(workspace)])
+        for group in await self._groups(workspace):
+            if user_id in await self._members_of(workspace, group):
+                return True
+        return False
 
     async def moderators(self, workspace: str, *, most: int) -> Sequence[str]:
         """Return at most so many who moderate: members of the groups that are named or, where none is, admins.
@@ -119,7 +122,7 @@ class People:
         found = list[str]()
         for group in await self._groups(workspace):
             found += sorted(await self._members_of(workspace, group))
-        return list(dict.fromkeys(found or await _admins(await self._workspaces.find(workspace))))[:most]
+        return list(dict.fromkeys(found or await _admins(await self._workspaces.find(workspace), most)))[:most]
 
     async def _groups(self, workspace: str) -> Sequence[str]:
         """Return the groups whose members moderate. Raises `StoreUnavailable`."""
@@ -317,12 +320,15 @@ def _listed(workspace: Workspace, method: str, **given: str) -> AsyncGenerator[S
     return pages(Retrying(QUICK), workspace.client, method, "members", MOST_PAGES, LISTED, **given)
 
 
-async def _admins(workspace: Workspace) -> Sequence[str]:
+async def _admins(workspace: Workspace, most: int) -> Sequence[str]:
     """Return some admins and owners of a workspace, among those whom Slack lists first. Raises `PostingFailed`."""
     found = list[str]()
-    async for users in pages(Retrying(QUICK), workspace.client, "users.list", "members"):
-        people = [_profile(user, workspace) for user in users if not user.get("deleted")]
-        found += [each.id for each in people if each.is_admin]
+    async with aclosing(pages(Retrying(QUICK), workspace.client, "users.list", "members")) as listed:
+        async for users in listed:
+            people = [_profile(user, workspace) for user in users if not user.get("deleted")]
+            found += [each.id for each in people if each.is_admin]
+            if len(found) >= most:
+                break
     return found
 
 
