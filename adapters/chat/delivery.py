@@ -71,10 +71,9 @@ class PlaceBreaker:
 
     def keeps_out(self, claim: Claim) -> bool:
         """Return whether an answer to the claim would be refused."""
-        if claim.address is not None and claim.address.interaction is not None:
-            return False
         here = claim.message.thread
-        return any(str(each) in self._shut for each in (here, here.model_copy(update={"thread": here.channel})))
+        places = here, here.model_copy(update={"thread": here.channel})
+        return not (claim.address and claim.address.interaction) and any(str(each) in self._shut for each in places)
 
 
 @dataclass

@@ -41,13 +41,9 @@ class Remover:
         """Remove what is due, until this is cancelled; what the platform is away for is tried again in a minute."""
         while True:
             with suppress(StoreUnavailable):
-                await self.remove_due()
+                for message in await self.removals.due(self.key, self.now(), limit=AT_ONCE):
+                    with suppress(PostingFailed):
+                        with suppress(Gone, Rejected):  # somebody has removed it, or the bot may not see it any more
+                            await self.platform.delete(message)
+                        await self.removals.done(message)
             await self.sleep(LOOK)
-
-    async def remove_due(self) -> None:
-        """Remove what is due now. Raises `StoreUnavailable`."""
-        for message in await self.removals.due(self.key, self.now(), limit=AT_ONCE):
-            with suppress(PostingFailed):
-                with suppress(Gone, Rejected):  # somebody has removed it, or the bot may not see the place any more
-                    await self.platform.delete(message)
-                await self.removals.done(message)

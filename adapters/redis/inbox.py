@@ -156,6 +156,7 @@ class RedisInbox(InboxStore):
     def withdrawal(self, claim: Claim) -> Withdrawal:
         """Hold it with what was last said of what is posted."""
         lease = self._leases[claim.cancelled]
+        lease.delivery = lease.delivery.model_copy(update={"answer": None})
         held = Withdrawal(claim.message, fence=claim.fence, delivery=lease.delivery, was_released=True)
         held = replace(held, cancelled=claim.cancelled)
         lease.task, lease.hold = held, {**lease.hold, "revision": WITHDRAWN}
@@ -166,7 +167,8 @@ class RedisInbox(InboxStore):
         lease = self._leases.get(task.cancelled)
         if lease is None:
             return False
-        if lease.is_recorded and delivery in (lease.delivery, lease.delivery.model_copy(update={"answer": None})):
+        delivery = delivery.model_copy(update={"answer": delivery.answer or lease.delivery.answer})
+        if lease.is_recorded and delivery == lease.delivery:
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
         given = self._sealed(task.message, delivery=delivery, answer=delivery.answer)
@@ -284,6 +286,9 @@ class RedisInbox(InboxStore):
 
         Whoever could not hand it back, as it is not held any more, asks again: it may be another's, done, or lost.
         """
+        if script == "release" and (answer := lease.delivery.answer):  # the store may have lost it, and nothing else
+            noted = self._sealed(lease.task.message, delivery=lease.delivery, answer=answer)
+            await self._run("record", PREFIX, **lease.hold, **noted)
         found = await self._run(script, PREFIX, **lease.hold, **given)
         is_lost = found == Interruption.LOST if script == "renew" else not found
         if is_lost and lease.task.cancelled.reason is Interruption.LOST:

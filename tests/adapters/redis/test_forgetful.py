@@ -11,9 +11,10 @@ import pytest
 
 from adapters.redis.inbox import READY
 from adapters.redis.inbox_store import PREFIX
+from core.model import Interruption
 from tests.adapters.redis.desk import Desk, key_of
 from tests.fixtures.redis import say
-from tests.inboxes import PATIENCE, POSTED, asked, is_empty
+from tests.inboxes import PATIENCE, POSTED, WRITTEN, asked, is_empty, taken
 
 
 async def remembered(desk: Desk, *keys: str) -> Mapping[str, bytes]:
@@ -91,3 +92,18 @@ async def test_a_thread_lives_as_long_as_somebody_asks_in_it(desk: Desk) -> None
         await inbox.put(asked("m2"))
 
         assert min([await desk.client.pttl(key) for key in keys]) > 60_000
+
+
+@pytest.mark.promise("asked-once")
+async def test_an_answer_that_the_server_forgets_is_left_to_whoever_is_next(desk: Desk) -> None:
+    """Its worker has shown it, and loses the question before it could remember the turn."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            memory = await remembered(desk, key_of("question", "m1"))
+            await inbox.record(task, WRITTEN)
+            await inbox.record(task, POSTED)
+            await forget(desk, memory)
+            task.cancelled.set(Interruption.LOST)
+
+        assert (await taken(inbox)).delivery == WRITTEN
