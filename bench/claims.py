@@ -4,8 +4,8 @@
 breaks them by rule: a mark that names another passage of the answer, passages of another page or corpus, a changed
 number, unit or name, a number that the passage has for something else, a negated verb. The thresholds were chosen on
 the first set; the second has other pages, and is judged apart. The third is made by rule of pages that no other has.
-Further sets have answers of one sentence over tables, lists and definitions, and are made of these by rule. Then it
-looks for sentences that claim a deed. It begins with what the checks cost, and with the word `cost` ends there.
+Further sets have answers of one sentence over tables, lists and definitions, or are tables. Then it looks for sentences
+that claim a deed. It begins with what the checks cost, and with the word `cost` ends there.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bench.agent.question import tokens
+from bench.cohere import percentile
 from bench.corpora import need
 from bench.report import Row, at_least, at_most, print_rows, shown
 from bench.rewording import answers
@@ -56,6 +57,8 @@ LONGEST = 2500  # characters of a section that is one passage
 MADE = 40  # answers of each corpus that are made by rule, at most
 NAMES = ("tuning", "held_out", "facts")
 ROUNDS, DRAWN = 3, 15  # of the answers whose cost is measured, and tokens from one drawing of them to the next
+MANY, MOST = 5, 20  # passages that an answer is usually made of, and that it can be
+BEHIND = 3  # words, where a sentence without a verb is cut into two cells; and rows that a table has at least
 UNITS = ("ms", "s", "minutes", "km", "kg", "Hz", "%")
 
 
@@ -84,10 +87,11 @@ class Case:
         return found
 
     def claims(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield each sentence that has marks, and these."""
+        """Yield each sentence and row that has marks, and these."""
         for line in self.answer.split("\n"):
-            for each in sentences(_END.sub(r"\2\1", _ITEM.sub("", line))):
-                said = _MARK.sub("", each).strip()
+            bare = _END.sub(r"\2\1", _ITEM.sub("", line))
+            for each in [bare] if bare.startswith("|") else sentences(bare):
+                said = _MARK.sub("", each).strip(" |")
                 if (numbers := [int(one) for one in _MARK.findall(each)]) and Statement(said).is_checkable:
                     yield said, numbers
 
@@ -149,11 +153,9 @@ def changed(sentence: str, chance: random.Random) -> Iterator[tuple[str, str]]:
 
 def judged(cases: Sequence[Case]) -> list[Row]:
     """Return what becomes of right answers and of broken ones."""
-    chance, count, spent = random.Random(1), Count(Counter(), Counter()), 0.0
+    chance, count = random.Random(1), Count(Counter(), Counter())
     for case in cases:
-        begun = time.process_time()
         _judge_right(case, count)
-        spent += time.process_time() - begun
         _judge_broken(case, count, chance)
         for where, texts in strangers(case, cases).items():
             _judge_strange(case, count, where, [chance.choice(texts) for _ in case.passages])
@@ -174,7 +176,6 @@ def judged(cases: Sequence[Case]) -> list[Row]:
         shown(f"changed units whose mark goes, of {count.of['unit']}", count.share("unit"), " %"),
         shown("changed names whose mark goes", count.share("name"), " %"),
         shown("negated sentences whose mark goes", count.share("negation"), " %"),
-        at_most("CPU for each answer", 1000 * spent / len(cases), 15, " ms"),
     ]  # fmt: skip
 
 
@@ -254,6 +255,29 @@ def cells(name: str) -> Iterator[Case]:
                     yield Case(name, "", [path.name], [section], f"In {heading}, the {what} is {value} [1].")
 
 
+def tabulated(case: Case) -> Case:
+    """Return a case whose sentences are the rows of a table, each with its marks in a cell of their own."""
+    rows = ["| What | More | Source |", "|---|---|---|"]
+    for said, numbers in case.claims():
+        verb, words = _VERB.search(said), said.split()
+        first = said[: verb.start()] if verb and verb.start() else " ".join(words[:BEHIND])
+        rows.append(f"| {first.strip()} | {said[len(first) :].strip()} | {''.join(f'[{one}]' for one in numbers)} |")
+    return replace(case, answer="\n".join(rows))
+
+
+def copied(name: str) -> Iterator[Case]:
+    """Yield each table of a corpus in Markdown as an answer, with a mark behind each row, beside other sections."""
+    folder, _, rest = CORPORA[name].partition("/")
+    for path in sorted((need(folder) / rest).rglob("*.md")):
+        parts = [each for each in _SECTION.split(path.read_text(encoding="utf-8")) if len(each) <= LONGEST]
+        for part in parts:
+            head, *rows = [*re.findall(r"^\|.*\|(?=\s*$)", part, re.MULTILINE), ""]
+            others = [each for each in parts if "|" not in each][:3]
+            if len(rows) > BEHIND + 1 and rows[0].startswith("|--"):
+                answer = "\n".join([head, rows[0], *(f"{each[:-1]} [1] |" for each in rows[1:-1])])
+                yield Case(name, "Which are there?", [path.name] * (1 + len(others)), [part, *others], answer)
+
+
 def unseen(half: int, seed: int) -> Iterator[Case]:
     """Yield cases that are made by rule, of pages that no other set has."""
     rows = [json.loads(line) for name in NAMES for line in (SETS / f"claims_{name}.jsonl").read_text().splitlines()]
@@ -266,38 +290,67 @@ def unseen(half: int, seed: int) -> Iterator[Case]:
 
 
 def cost(cases: Sequence[Case]) -> list[Row]:
-    """Return what the checks add to an answer, with and without them in turns, by the CPU's time."""
-    spent: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    """Return what the checks add to an answer, with and without them in turns, by the CPU's time, and what is worst."""
+    spent: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
     for at in range(ROUNDS):
         for case in cases:
             for are_checked in (True, False):
                 spent[are_checked].append(asyncio.run(_answered(case, at, are_checked=are_checked)))
-    whole = {each: 1000 * statistics.mean(first for first, _ in times) for each, times in spent.items()}
-    behind = {each: 1000 * statistics.quantiles([last for _, last in times], n=20)[-1] for each, times in spent.items()}
-    return [
+    whole = {each: 1000 * statistics.mean(first for first, *_ in times) for each, times in spent.items()}
+    ends = [
+        {each: 1000 * percentile([one[at] for one in times], 0.95) for each, times in spent.items()} for at in (1, 2)
+    ]
+    rows = [
         shown("CPU from the search to the verdict without checks", whole[False], " ms"),
         at_most("CPU that the checks add to it", whole[True] - whole[False], 15, " ms"),
-        shown("CPU behind the last token without checks, p95", behind[False], " ms"),
-        at_most("the same with checks", behind[True], 100, " ms"),
+        shown("CPU behind the last token without checks, p95", ends[0][False], " ms"),
+        at_most("the same with checks", ends[0][True], 100, " ms"),
+        shown("CPU of the longest drawing without checks, p95", ends[1][False], " ms"),
+        shown("the same with checks", ends[1][True], " ms"),
     ]
+    passages = sorted({each for case in cases for each in case.passages}, key=len)
+    for largest in (passages[-MANY:], passages[-MOST:]):
+        held = sorted(_held(largest, [said for case in cases for said, _ in case.claims()]))
+        numbers = " ".join(f"There are {each} kg, {each + 7} m and {each + 9} Hz." for each in range(100, 430))
+        _, last, _ = asyncio.run(_answered(replace(cases[0], passages=largest, answer=numbers), 0))
+        over = f"over the {len(largest)} largest passages"
+        rows += [shown(f"CPU of a right sentence {over}, p99", 1000 * held[-len(held) // 100], " ms")]
+        rows += [shown("the same, the first with a number", 1000 * held[-1], " ms")]
+        rows += [shown(f"CPU behind the last token of 330 sentences of numbers {over}", 1000 * last, " ms")]
+    return rows
 
 
-async def _answered(case: Case, at: int, *, are_checked: bool) -> tuple[float, float]:
-    """Return the seconds that an answer takes from its search on, and behind its last token; its passages are new."""
+def _held(passages: Sequence[str], claims: Iterable[str]) -> Iterator[float]:
+    """Yield the seconds that each claim takes, with passages whose words were read before."""
+    evidence = Evidence()
+    for number, text in enumerate(passages, 1):
+        evidence.add(number, text)
+        evidence.read_ahead()
+    for said in claims:
+        begun = time.process_time()
+        evidence.place(said, 1, range(1, len(passages) + 1))
+        yield time.process_time() - begun
+
+
+async def _answered(case: Case, at: int, *, are_checked: bool = True) -> tuple[float, float, float]:
+    """Return the seconds of an answer from its search on, behind its last token, and of its longest drawing."""
     texts = [f"{text}\n\nRead {at}, {are_checked}." for text in case.passages]
     hits = [hit(text=text, url=f"https://docs.example/{number}#a") for number, text in enumerate(texts)]
-    begun, asked, sources = time.process_time(), question(case.question), Sources(are_checked=are_checked)
+    asked, sources = question(case.question, top_k=len(hits)), Sources(are_checked=are_checked)
+    begun = time.process_time()
     search = SearchTool(Shelf(*hits), asked, sources, excerpt_limit=LONGEST)
     await search.search_documents(case.question)
     draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=True, unless=NOT_IN_DOCUMENTS)
+    longest, last = 0.0, time.process_time()
     for number, token in enumerate(tokens(case.answer)):
         draft.feed(token)
         _ = draft.blocks if number % DRAWN == 0 else ()
-    last = time.process_time()
+        before, last = last, time.process_time()
+        longest = max(longest, last - before)
     draft.feed("", is_last=True)
     judge(asked, draft, search, is_free=False, has_grounds=False)
     ended = time.process_time()
-    return ended - begun, ended - last
+    return ended - begun, ended - last, longest
 
 
 def told(name: str) -> list[Row]:
@@ -334,6 +387,8 @@ def main(parts: Collection[str]) -> None:
     print_rows("Claims, the first set", judged(made["tuning"]))
     print_rows("Claims, the second set, with other pages", judged(made["held_out"]))
     print_rows("Claims, the third set, made by rule of other pages", judged([*unseen(half=1, seed=2027)]))
+    print_rows("Claims, the second set as tables", judged([*map(tabulated, made["held_out"])]))
+    print_rows("Claims, tables of the documents", judged([*copied("course"), *copied("textbook")]))
     print_rows("Claims, answers of one fact", facts(made["facts"]))
     print_rows("Claims, rows and items as sentences", facts([*cells("course"), *cells("textbook")]))
     for name in ("first", "second", "third", "fourth", "fifth"):

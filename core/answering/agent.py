@@ -180,7 +180,7 @@ class Run:
         self._agent, self._question, self._waiting = agent, question, waiting
         selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
         self._sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
-        self._earlier = earlier_questions(conversation)
+        self._sources.evidence.asked, self._earlier = question.text, earlier_questions(conversation)
         is_talk = not question.attachments and is_small_talk(question.text, is_first=not self._earlier)
         self._is_free = selection is not None or is_talk
         most, costs = None if only_quotes else limits.excerpt_characters, agent.model.most_tokens > 0

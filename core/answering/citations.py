@@ -110,8 +110,9 @@ class Quoted(Sources):
 
 
 def selected_text(text: str) -> Sources:
-    """Return the one source of a question about a selection: the selected text itself, which has no address."""
-    sources = Sources(named=set(map(trim_url, URL.findall(text))))
+    """Return the one source of a question about a selection, without address; it may be retold, but not its numbers."""
+    sources = Sources(named=set(map(trim_url, URL.findall(text))), evidence=Evidence(compares_words=False))
+    sources.evidence.add(1, text)
     sources.add(Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0))
     return sources
 

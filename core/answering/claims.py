@@ -48,13 +48,20 @@ _GREEK = dict(zip("αβγδεθλμπρστφψω", _LETTERS.split(), strict=Tru
 _LOOSE = str.maketrans({**_GREEK, **dict.fromkeys("_\\{}^$*`", "")})
 
 
-class TextPart(NamedTuple):
+@dataclass(eq=False)
+class TextPart:
     """A sentence, an item, a row or a line of code."""
 
     text: str
-    words: set[str]
-    figures: list[Figure]
     column: int  # where in its line it begins
+    words: set[str]
+    counts: list[int] = field(default_factory=list[int])  # how many rows or items it leads in
+
+    @cached_property
+    def figures(self) -> Sequence[Figure]:
+        """The numbers in it; most claims have none, and ask for none."""
+        counted = [Figure(str(each), dict.fromkeys(self.words, 1.0)) for each in self.counts]
+        return [*figures(self.text, _without_code(self.text)), *counted] if has_figures(self.text) else counted
 
 
 @dataclass
@@ -75,31 +82,18 @@ class Statement:
 
     @cached_property
     def is_english(self) -> bool:
-        """Whether its words can be compared."""
-        return self._read[1] or (bool(self._running) and read_words(self._running)[1])
-
-    @cached_property
-    def is_wordless(self) -> bool:
-        """Whether it has no running text, so that nobody can say whether it is English."""
-        return not self._read[1] and not self._running and self.leaning >= 0
+        """Whether its words can be compared, as far as anybody can say, for instance of a row of a table."""
+        return self._read[1] or (read_words(self._running)[1] if self._running else self.leaning >= 0)
 
     @cached_property
     def parts(self) -> Sequence[TextPart]:
         """Its sentences, items, rows and lines of code; a row has the words of its head, and all are counted."""
-        parts = [
-            TextPart(
-                each,
-                {word[:LONG] for word in stems(each)},
-                [*figures(each, _without_code(each))] if has_figures(each) else [],
-                column,
-            )
-            for column, each in pieces(self.text)
-        ]
+        parts = [TextPart(each, at, {word[:LONG] for word in stems(each)}) for at, each in pieces(self.text)]
         last: TextPart | None = None
         for kind, held in _runs(part for part in parts if part.words):
             head, rows = (held[0], held[1:]) if kind == "|" else (last, held)
             if kind and head:
-                head.figures.append(Figure(str(len(rows)), dict.fromkeys(head.words, 1.0)))
+                head.counts.append(len(rows))
             for row in rows if kind == "|" else ():
                 row.words.update(held[0].words)
             last = held[-1]
@@ -176,9 +170,8 @@ class Statement:
     @cached_property
     def is_checkable(self) -> bool:
         """Whether it says enough to be looked for, asks nothing, and is not only about the answer."""
-        if self._leads_in or _ABOUT_ITSELF.search(self.text):
-            return bool(self.said or self.code or self.names)
-        return (len(self.words) >= FEWEST or bool(self.said or self.code)) and not self.text.rstrip().endswith("?")
+        is_said = not self._leads_in and len(self.words) >= FEWEST and not _ABOUT_ITSELF.search(self.text)
+        return (is_said or bool(self.said or self.code or self.names)) and not self.text.rstrip().endswith("?")
 
     @property
     def _leads_in(self) -> bool:
@@ -205,6 +198,8 @@ class Evidence:
     """
 
     said: str = ""
+    asked: str = ""  # the question alone, if that is more than a part of it
+    compares_words: bool = True
     judged: Mapping[str, bool] = field(default_factory=dict[str, bool])  # sentences of which a second model has spoken
     passages: list[Statement] = field(default_factory=list[Statement])
     _numbered: dict[int, list[Statement]] = field(default_factory=dict[int, list[Statement]])
@@ -212,6 +207,7 @@ class Evidence:
     _claims: dict[str, Statement] = field(default_factory=dict[str, Statement])
     _supports: dict[tuple[str, int], Support] = field(default_factory=dict[tuple[str, int], Support])
     placed: set[str] = field(default_factory=set[str])  # sentences whose passage is in another language
+    _unread: list[Statement] = field(default_factory=list[Statement])
     _leaning: int = 0  # of the answer, as far as it was read, to English
     _before: tuple[str, str] = ("", "")  # a text, and the sentence at its end
 
@@ -221,8 +217,13 @@ class Evidence:
         if passage not in known:
             known.append(passage)
             self.passages.append(passage)
-            self._is_english = self._is_english or passage.is_english
+            self._unread.append(passage)
+            self._is_english = self._is_english or (self.compares_words and passage.is_english and passage.leaning > 0)
             self._supports.clear()
+
+    def read_ahead(self) -> None:
+        """Read one more passage, as the first claim would hold everything up if it had to wait for all of them."""
+        _ = self._unread.pop(0).places if self._unread else ()
 
     def claim(self, sentence: str) -> Statement:
         """Return a sentence as what it says, which is read once, also where a mark stands before its full stop."""
@@ -230,36 +231,35 @@ class Evidence:
         text = sentence if bare.endswith("?") else bare
         if text not in self._claims:
             self._claims[text] = Statement(text)
-            self._leaning += self._claims[text].leaning if sentence != self.said else 0
+            self._leaning += self._claims[text].leaning if sentence not in (self.said, self.asked) else 0
         return self._claims[text]
 
     def is_english(self, claim: Statement) -> bool:
-        """Return whether a claim is; if its own words do not say, as all of the answer is, or else the question."""
-        return claim.is_english and (claim.leaning or self._leaning or self.claim(self.said).leaning) >= 0
+        """Return whether a claim is; if its own words do not say, if all of the answer is, or else the question."""
+        asked = self.claim(self.asked or self.said)
+        return claim.is_english and (claim.leaning or self._leaning or asked.leaning) > 0
 
-    def claim_before(self, text: str) -> str:
-        """Return the sentence at the end of a visible text, which is looked for once for all marks that stand there."""
-        text = text[-LOOKED_BACK:].replace(NOTE, "").strip()
+    def claim_before(self, text: str, row: str) -> str:
+        """Return the sentence at the end of a visible text, or all of its row; once for all marks that stand there."""
+        text = f"{row} | {text}"[-LOOKED_BACK:].replace(NOTE, "").strip(" \n\t|")
         if text != self._before[0]:
-            self._before = text, (sentences(text) or [""])[-1]
+            self._before = text, text if row else (sentences(text) or [""])[-1]
         return self._before[1]
 
     def support(self, claim: Statement, number: int) -> Support:
-        """Return how far a passage supports a claim, which is looked for once for all marks behind it."""
-        key = claim.text, number
-        if key not in self._supports:
-            self._supports[key] = self._support_of_parts(claim, self._numbered.get(number, ()))
-        return self._supports[key]
-
-    def _support_of_parts(self, claim: Statement, passages: Sequence[Statement]) -> Support:
-        """Return the same, where words that stand close together count for more."""
+        """Return how far a passage supports a claim, once for all marks; words close together count for more."""
+        key, passages = (claim.text, number), self._numbered.get(number, ())
+        if known := self._supports.get(key):
+            return known
         found = self._support(claim, passages)
         letters = {word: len(word) for word in claim.words}  # long ones tell more than short ones
         reach = max((part for each in passages for part in each.reach(letters)), default=0)
         most = reach / (sum(letters.values()) or 1)
         has_place = claim.said and (found.is_compared or most >= ALIKE)
         is_exact = found.is_exact and not (has_place and _contradicts(claim, passages))
-        return found._replace(is_exact=is_exact, share=(found.share + most) / 2 if found.is_compared else 1.0)
+        share = (found.share + most) / 2 if found.is_compared else 1.0
+        self._supports[key] = found._replace(is_exact=is_exact, share=share)
+        return self._supports[key]
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
@@ -298,7 +298,7 @@ class Evidence:
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
         is_english = self._is_english and self.is_english(claim)
-        is_compared = is_english and any(each.is_english or each.is_wordless for each in known)
+        is_compared = is_english and any(each.is_english for each in known)
         looked_for = (said for said in claim.said if is_compared or not said.is_counted)  # not all numerals are known
         is_exact = all(any(each.has(said) for each in known) for said in looked_for)
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)

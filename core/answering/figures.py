@@ -114,9 +114,7 @@ class Figure(NamedTuple):
     around: Mapping[str, float]  # the words around it, the nearer the more
     unit: str = ""
     others: Collection[str] = ()  # how it can be read too, as in "(2,1)"
-    is_said: bool = (
-        False  # whether it stands for itself: with a unit or in digits, in no code, not for the order of items
-    )
+    is_said: bool = False  # whether it stands for itself: with a unit or in digits, not in code or for an order
     is_counted: bool = False  # whether it does so as a word
     is_order: bool = False
     is_about: bool = False  # whether it is said to be rounded
@@ -290,11 +288,7 @@ def _worded(text: str, token: re.Match[str], before: re.Match[str] | None, word:
 
 
 def _figure(
-    text: str,
-    token: re.Match[str],
-    before: re.Match[str] | None,
-    units: Mapping[int, str],
-    order: re.Match[str] | None,
+    text: str, token: re.Match[str], before: re.Match[str] | None, units: Mapping[int, str], order: re.Match[str] | None
 ) -> Figure:
     start = token.start(1) if token[1] else token.start()
     is_order = order is not None and start < order.end()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -28,7 +28,7 @@ from core.answering.citations import (
 from core.answering.claims import LOOKED_BACK
 from core.answering.nodes import put, shown, trim_end, trimmed
 from core.model import without_controls
-from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text, visible
+from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text, visible, visible_row
 
 REACH = 500  # characters in which a mark has to be closed, so that a stray one holds back no more than that
 
@@ -96,6 +96,7 @@ class InlineReader:
     text: str
     notes: Footnotes
     is_whole: bool = True
+    row: str = ""  # what a reader sees of the cells before this one
     _at: int = 0
     _frames: list[_Frame] = field(default_factory=lambda: [_Frame("", 0, [])])
     _numbers: set[int] = field(default_factory=set[int])  # of the footnotes right before: no white space between them
@@ -207,7 +208,7 @@ class InlineReader:
         evidence, sentence = self.notes.sources.evidence, ""
         if evidence.passages and self.notes.given < MOST_FOOTNOTES:
             nodes = (node for frame in self._frames for node in frame.nodes[-LOOKED_BACK:])
-            sentence = evidence.claim_before(visible(nodes))
+            sentence = evidence.claim_before(visible(nodes), self.row)
         notes = {note.number: note for note in self.notes.read(mark, sentence)}
         new = [note for number, note in notes.items() if number not in self._numbers]
         self._at += length
@@ -366,6 +367,15 @@ class InlineReader:
         "\\": _backslash, "$": _dollar, "`": _code, "[": _bracket, "!": _bracket, "【": _bracket, "［": _bracket,
         "<": _angle, "&": _entity, "*": _emphasis, "_": _emphasis, "~": _emphasis, "\n": _line_break,
     }  # fmt: skip
+
+
+def read_cells(notes: Footnotes, cells: Sequence[str]) -> tuple[tuple[Inline, ...], ...]:
+    """Return the cells of a row, each of which is one line; a mark in one belongs to the row up to there."""
+    read = list[tuple[Inline, ...]]()
+    for cell in cells:
+        nodes = InlineReader(cell, notes, row=visible_row(read)).read()
+        read.append(tuple(Text(" ") if isinstance(node, LineBreak) else node for node in nodes))
+    return tuple(read)
 
 
 def _bare_link(url: str) -> Link:

@@ -16,7 +16,7 @@ from itertools import chain
 
 from core.answering.citations import Footnotes, Remembered, Sources, trim_url
 from core.answering.deeds import deeds, undecided
-from core.answering.inline import InlineReader
+from core.answering.inline import InlineReader, read_cells
 from core.answering.nodes import cut, inlines, runs, trimmed
 from core.answering.source_lists import RawBlock, is_alone, is_forged, is_of_sources, is_title, parts
 from core.messages import WARNING
@@ -28,7 +28,6 @@ from core.model.markup import (
     Heading,
     Inline,
     Leaf,
-    LineBreak,
     ListItem,
     Paragraph,
     Quote,
@@ -337,8 +336,8 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
                 leaf = Heading(level, InlineReader(text, notes, raw.is_whole).read())
             case TableRow(is_first=is_first):
                 if notes.head[0] is not raw.head:  # which is read once for all of its rows
-                    notes.head = raw.head, _read_cells(notes, raw.head)
-                leaf = TableRow(notes.head[1], _read_cells(notes, raw.lines), is_first)
+                    notes.head = raw.head, read_cells(notes, raw.head)
+                leaf = TableRow(notes.head[1], read_cells(notes, raw.lines), is_first)
             case _:
                 pass
         if not isinstance(leaf, (Paragraph, Heading)) or leaf.children:
@@ -356,12 +355,6 @@ def _without_deeds(nodes: tuple[Inline, ...], notes: Footnotes, is_whole: bool) 
     told = [at for at in found if not any(text[slice(*at)] in each.text for each in passages)]
     notes.removed_deeds += len(told)
     return tuple(trimmed(cut(nodes, [*told, (end, len(text))]), at_start=True)) if told or end < len(text) else nodes
-
-
-def _read_cells(notes: Footnotes, cells: Sequence[str]) -> tuple[tuple[Inline, ...], ...]:
-    """Read the cells of a row, each of which is one line."""
-    read = (InlineReader(cell, notes).read() for cell in cells)
-    return tuple(tuple(Text(" ") if isinstance(node, LineBreak) else node for node in cell) for cell in read)
 
 
 def shown_blocks(answer: Answer) -> tuple[Block, ...]:

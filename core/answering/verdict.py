@@ -32,7 +32,7 @@ from core.model import (
     Question,
     Status,
 )
-from core.model.markup import NOTE, Block, Emphasis, Footnote, Paragraph, Text, visible
+from core.model.markup import NOTE, Block, Emphasis, Footnote, Paragraph, TableRow, Text, visible, visible_row
 
 MOST_NOTES = 3  # footnotes behind one paragraph that had none
 LONGEST_REFUSAL = 80  # characters: of the word with whatever stands around it
@@ -88,6 +88,8 @@ class AnswerDraft:
         self.text += piece
         if self.unless:
             piece = self._without_word(piece, is_last=is_last)
+        if piece:
+            self.markup.notes.sources.evidence.read_ahead()
         self.markup.feed(piece, is_last=is_last)
         self.is_shown = self.is_shown or (self.is_live and bool(piece.strip()))
         return (Drafted(self.markup),) if self.is_shown else ()
@@ -164,29 +166,29 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
     if not remark or verdict.status not in (Status.ANSWERED, Status.NO_CONTEXT):
         return verdict
     blocks = read(verdict.text, Sources()) if verdict.blocks is None else verdict.blocks
-    return replace(verdict, blocks=(*blocks, Block(Paragraph((Emphasis(tuple(inert(remark))),)))))  # names are in it
+    return replace(verdict, blocks=(*blocks, _remark(remark)))
 
 
 def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
     notes, citations, is_blank = draft.markup.notes, draft.markup.citations, draft.markup.is_blank
+    is_selected, blocks = question.selection is not None, draft.blocks
     if is_blank and notes.removed_deeds:
         return Verdict(Status.ANSWERED, messages.NOTHING_DONE)
-    if question.selection is not None and (draft.says_no or not citations):
-        return _judge_selection(question, draft, search)
-    if draft.is_refusal:
+    if draft.is_refusal or (is_selected and draft.says_no):
         return _judge_refusal(question, search, is_free=is_free)
-    is_quoted = citations and not notes.sources.are_checked
-    if (is_free or has_grounds or is_quoted) and not is_blank:
-        return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *_remarks(draft, search)))
-    blocks = draft.blocks
-    if not citations and has_places(draft.text, notes.sources):
+    is_talk = is_free and not is_selected and not citations
+    if (is_talk or has_grounds or (citations and not notes.sources.are_checked)) and not is_blank:
+        return Verdict(Status.ANSWERED, citations=citations, blocks=(*blocks, *_remarks(draft, search)))
+    if not citations and is_selected and not is_blank:
+        blocks, citations = _cited_at_end(blocks), tuple(notes.sources.citations.values())
+    elif not citations and has_places(draft.text, notes.sources):
         blocks = with_footnotes(blocks, notes)
         citations = cited(blocks, notes)
     said = weighed(blocks, notes.sources.evidence) if citations else ()
     if citations and is_founded(said):
         missing = [each.text for each in said if each.support < SAID]
-        more = [Block(Paragraph((Emphasis(tuple(inert(messages.not_in_sources(missing)))),)))] if missing else []
-        shown = (*blocks, *more, *_remarks(draft, search))
+        told = messages.not_in_sources(missing, "selected text" if is_selected else "documents")
+        shown = (*blocks, *([_remark(told)] if missing else []), *_remarks(draft, search))
         return Verdict(Status.ANSWERED, citations=citations, blocks=shown, sentences=said)
     is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
     return Verdict(Status.FAILED, messages.FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
@@ -201,8 +203,10 @@ def _remarks(draft: AnswerDraft, search: SearchTool) -> Sequence[Block]:
 
 def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> Verdict:
     """Say why there is no answer; small talk needs none from the documents."""
-    if is_free and not search.searches:
+    if is_free and question.selection is None and not search.searches:
         return Verdict(Status.ANSWERED, reply_to(question.text))
+    if question.selection is not None:
+        return Verdict(Status.NO_CONTEXT, messages.not_in_selection(question.text))
     if not search.has_documents:
         return Verdict(Status.NO_CONTEXT, messages.NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
@@ -212,29 +216,22 @@ def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> 
     return Verdict(Status.NO_CONTEXT, messages.no_context(question, has_nearest=bool(nearest)), nearest=nearest)
 
 
-def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool) -> Verdict:
-    """The selection is the one source, so it is cited even where the model forgot the mark."""
-    if draft.says_no:
-        return Verdict(Status.NO_CONTEXT, messages.not_in_selection(question.text))
-    if draft.markup.is_blank:
-        return Verdict(Status.FAILED, messages.FAILED)
-    *blocks, last = chain(*draft.markup.read())
+def _cited_at_end(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Cite the selection, which is the one source, where the model forgot to."""
+    *before, last = blocks
     mark = Footnote(1, "")
     if isinstance(last.leaf, Paragraph):
-        blocks.append(replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))
-    else:
-        blocks += [last, Block(Paragraph((mark,)))]
-    blocks += [_remark(messages.CUT)] if draft.is_cut else []
-    return Verdict(Status.ANSWERED, citations=tuple(search.sources.citations.values()), blocks=tuple(blocks))
+        return (*before, replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))
+    return (*blocks, Block(Paragraph((mark,))))
 
 
 def _remark(sentence: str) -> Block:
-    return Block(Paragraph((Emphasis((Text(sentence),)),)))
+    return Block(Paragraph((Emphasis(tuple(inert(sentence))),)))  # names and what a model wrote may be in it
 
 
 def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ...]:
-    """Return an answer with a footnote behind each paragraph and item for the passages that hold its sentences."""
-    return tuple(_noted(block, notes) if isinstance(block.leaf, Paragraph) else block for block in blocks)
+    """Return an answer with a footnote behind each paragraph, item and row for the passages that hold it."""
+    return tuple(_noted(block, notes) for block in blocks)
 
 
 def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[CheckedSentence, ...]:
@@ -249,20 +246,27 @@ def is_founded(said: Sequence[CheckedSentence]) -> bool:
 
 
 def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[tuple[str, Statement]]:
-    """Yield each sentence of an answer and what it says; headings, tables and code are not judged."""
+    """Yield each sentence and row of an answer and what it says; headings and code are not judged."""
     for block in blocks:
+        said = list[str]()
         if isinstance(block.leaf, Paragraph):
-            text = _MARKS.sub("", visible(block.leaf.children))
-            yield from ((each, evidence.claim(each)) for each in sentences(text))
+            said = sentences(_MARKS.sub("", visible(block.leaf.children)))
+        elif isinstance(block.leaf, TableRow):
+            said = [_MARKS.sub("", visible_row(block.leaf.cells)).strip(" |")]
+        yield from ((each, evidence.claim(each)) for each in said)
 
 
 def _noted(block: Block, notes: Footnotes) -> Block:
     said = (claim for _, claim in statements((block,), notes.sources.evidence) if claim.is_checkable)
     numbers = dict.fromkeys(number for claim in said if (number := _holder(claim, notes.sources)))
     marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))
-    assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else comes here
     children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
-    return replace(block, leaf=Paragraph((*block.leaf.children, *children)))
+    leaf = block.leaf
+    if isinstance(leaf, Paragraph):
+        leaf = Paragraph((*leaf.children, *children))
+    elif isinstance(leaf, TableRow) and leaf.cells:
+        leaf = replace(leaf, cells=(*leaf.cells[:-1], (*leaf.cells[-1], *children)))
+    return replace(block, leaf=leaf)
 
 
 def has_places(text: str, sources: Sources) -> bool:

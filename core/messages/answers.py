@@ -156,13 +156,13 @@ def needs_chat_model(*, has_selection: bool) -> str:
     )
 
 
-def not_in_sources(sentences: Sequence[str]) -> str:
-    """Return which sentences of an answer no passage holds, by their beginnings."""
+def not_in_sources(sentences: Sequence[str], where: str) -> str:
+    """Return which sentences of an answer are not *where* they should be, by their beginnings."""
     shown = [
         f"“{each if len(each) <= SHORTEST else each[:SHORTEST].rsplit(' ', 1)[0] + ' …'}”" for each in sentences[:2]
     ]
     more = f" and {len(sentences) - 2} more" if len(sentences) > 2 else ""  # noqa: PLR2004 - as many are shown
-    return f"I didn't find this in the documents: {', '.join(shown)}{more}."
+    return f"I didn't find this in the {where}: {', '.join(shown)}{more}."
 
 
 def not_in_selection(question: str) -> str:

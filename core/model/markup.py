@@ -94,6 +94,11 @@ def visible(nodes: Iterable[Inline]) -> str:
     return "".join([node.text for node in nodes])
 
 
+def visible_row(cells: Iterable[Iterable[Inline]]) -> str:
+    """Return the same of the cells of a row."""
+    return " | ".join(filter(None, map(visible, cells)))
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Words."""

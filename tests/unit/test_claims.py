@@ -56,6 +56,8 @@ def _evidence() -> Evidence:
         ("In the evening, the operator Einstein looks at the pictures.", 2, None),
         ("It was invented by a famous physicist on the moon.", 1, None),
         ("It acts.", 1, 1),
+        ("Albert Einstein.", 2, None),
+        ("The operator Kelvin.", 2, 2),
         ("Der Roboter hebt mit seinem Arm fünf Kilogramm.", 2, 2),
         ("Der Roboter hebt mit seinem Arm 9 Kilogramm.", 1, None),
     ],
@@ -212,8 +214,9 @@ def test_a_passage_that_the_model_was_not_given_gets_no_mark(evidence: Evidence)
 
 def test_the_sentence_of_a_mark_ends_where_it_stands() -> None:
     """Before the full stop or behind it, with other marks between."""
-    assert Evidence().claim_before("Robots see. Robots act\ufffc") == "Robots act"
-    assert Evidence().claim_before("Robots see. Robots act.\ufffc ") == "Robots act."
+    assert Evidence().claim_before("Robots see. Robots act\ufffc", "") == "Robots act"
+    assert Evidence().claim_before("Robots see. Robots act.\ufffc ", "") == "Robots act."
+    assert Evidence().claim_before("by 8 cm\ufffc", "A gripper. It opens\ufffc") == "A gripper. It opens | by 8 cm"
 
 
 async def test_a_sentence_that_no_passage_holds_is_told(script: Script) -> None:
@@ -264,6 +267,35 @@ def test_a_fact_among_such_words_is_looked_for(said: str, evidence: Evidence) ->
     """A name or a number is one."""
     assert evidence.claim(said).is_checkable
     assert evidence.held(evidence.claim(said), enough=FOUNDED) == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "shown"),
+    [
+        ("What does it do?", ["Load | 5 kg [1]", "Speed | 0.4 m/s [1]"], ["Load | 5 kg [1]", "Speed | 0.4 m/s [1]"]),
+        ("What does it do?", ["Load | 5 kg", "Speed | 0.4 m/s"], ["Load | 5 kg [1]", "Speed | 0.4 m/s [1]"]),
+        ("What does it do?", ["Load | 5 kg | [1]", "Pace | 7 m/s | [1]"], ["Load | 5 kg | [1]", "Pace | 7 m/s | "]),
+        ("What does it do?", ["Load | 9 kg | [1]", "Speed | 7 m/s | [1]"], []),
+        ("Who built it?", ["Albert Einstein | Vienna [1]", "Marie Curie | Paris [1]"], []),
+        (
+            "Was kann er?",
+            ["Traglast | 5 kg [1]", "Tempo | 0.4 m/s [1]"],
+            ["Traglast | 5 kg [1]", "Tempo | 0.4 m/s [1]"],
+        ),
+        ("Was kann er?", ["Traglast | 9 kg [1]", "Tempo | 7 m/s [1]"], []),
+    ],
+)
+async def test_a_row_is_looked_for_as_a_sentence_is(asked: str, rows: list[str], shown: list[str]) -> None:
+    """Its mark may stand in a cell of its own, or be missing; a row that no passage holds is told."""
+    columns = rows[0].count("|") + 1
+    lines = [" | ".join("ABC"[:columns]), " | ".join(["---"] * columns), *rows]
+    table = "\n".join(f"| {line} |" for line in lines)
+    model = ScriptedChatModel(turn(table), turn(table))
+    answer = await Agent(model, Shelf(hit(text=ARM)), clock=Clock()).answer(question(asked))
+
+    told = [line[2:-2] for line in answer.text.splitlines()[2:] if line.startswith("|")]
+    assert (answer.status, told) == (Status.ANSWERED if shown else Status.NO_CONTEXT, shown)
+    assert ("_I didn't find this in the documents: “Pace | 7 m/s”._" in answer.text) == ("Pace | 7 m/s | " in shown)
 
 
 async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> None:

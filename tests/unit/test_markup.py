@@ -165,7 +165,7 @@ def test_a_list_of_sources_that_the_model_wrote_is_not_shown(below: str) -> None
         "Robots have [1]:\n\n- Sources\n- Sinks",
         "Robots act [1].\n\n| Source | Voltage |\n|---|---|\n| Battery | 12 V |",
         "Robots act [1].\n\n| Source | Link |\n|---|---|\n| Battery | red wire |",
-        "A robot has:\n\n- **Links**: Rigid bodies [1]\n- **Joints**: What connects them [1]",
+        "A robot has:\n\n- **Links**: bodies [1]\n- **Joints**: What connects them [1]",
         "A page has:\n\n- **References**: what it names [1]",
     ],
 )

@@ -16,6 +16,7 @@ from tests.fakes.shelf import Shelf
 from tests.fakes.surface import seen
 
 SELECTED = Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0)
+TOLD = "_I didn't find this in the selected text: “It costs 9 dollars.”._"
 NOT_THERE = 'The selected text doesn\'t contain information about "What is a robot".'
 
 
@@ -85,6 +86,24 @@ async def test_a_missing_mark_is_added(script: Script) -> None:
     _, answer = await run(script(turn("It senses. \n")))
 
     assert (answer.status, answer.text, answer.citations) == (Status.ANSWERED, "It senses. [1]", (SELECTED,))
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Put simply, that machine notices 2 things.", "Put simply, that machine notices 2 things. [1]"),
+        ("It notices 3 things [1].", NOT_THERE),
+        (
+            "It notices 2 things [1]. It costs 9 dollars [1].",
+            f"It notices 2 things [1]. It costs 9 dollars.\n\n{TOLD}",
+        ),
+    ],
+)
+async def test_numbers_have_to_stand_in_the_selection(said: str, shown: str, script: Script) -> None:
+    """Words need not, as it may be explained, shortened or translated."""
+    agent = Agent(script(turn(said)), Shelf(), clock=Clock())
+
+    assert (await agent.answer(question(selection="A robot senses 2 things: sounds and lights."))).text == shown
 
 
 async def test_addresses_of_the_selection_may_be_repeated_and_no_others(script: Script) -> None:
