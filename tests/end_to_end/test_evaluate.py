@@ -98,7 +98,8 @@ def test_a_run_is_compared_with_an_earlier_one(footnote: Footnote, tmp_path: Pat
     path, before = tmp_path / "cases.jsonl", tmp_path / "before.json"
     path.write_text(json.dumps(CASE), encoding="utf-8")
     before.write_text(footnote("evaluate", str(path), "--json").out, encoding="utf-8")
-    path.write_text(json.dumps({**CASE, "must_contain": [["plutonium", "tin"], "FISH"], "must_not_contain": ["fish"]}), encoding="utf-8")
+    changed = {**CASE, "must_contain": [["plutonium", "tin"], "FISH"], "must_not_contain": ["fish"]}
+    path.write_text(json.dumps(changed), encoding="utf-8")
 
     worse = footnote("evaluate", str(path), "--json", "--against", str(before), "--margin", "0.5")
     allowed = footnote("evaluate", str(path), "--against", str(before), "--margin", "1000")
