@@ -205,7 +205,7 @@ async def take_over(
 
     Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back; what is answered
     until then is noticed all the same. Before, it tells again what was deleted, which no platform lists. Whoever waits
-    for the answer to a command is told so *below* it.
+    for the answer to a command is told so *below* it, and whoever wants a question tried again in their own way.
     """
 
     async def tell() -> None:
@@ -220,25 +220,40 @@ async def take_over(
             await replace(PATIENT, sleep=services.sleep).call(services.self_help.forgetting.again)
         lost()
 
-    async def tell_asker(asked: Asked) -> None:
-        way = asked.address.interaction if asked.address else None
-        if services.waits is not None and below is not None and way is not None:
-            poster = await below(asked, way)
-            await tell_wait(services.waits, asked.question, asked.message.thread, lambda _: poster)
-
     mark, telling = services.store_mark, BackgroundTasks()
     try:
         while True:
             await take_over_once(services, platform, find)
             with suppress(StoreUnavailable):
                 for asked in await _put_back(services):
-                    telling.begin(partial(tell_asker, asked))
+                    telling.begin(partial(_tell_asker, services, below, asked))
                 before, mark.known = mark.known, (await services.inbox.kept_for()).mark
                 if before not in ("", mark.known):
                     telling.begin(tell)
+            if services.retried:
+                telling.begin(partial(_tell_retried, services))
             await services.sleep(LOOK)
     finally:
         await telling.close()
+
+
+async def _tell_asker(services: ChatServices, below: Below | None, asked: Asked) -> None:
+    """Tell whoever used a command that it waits for its turn, where its answer will be, if it does so for long."""
+    way = asked.address.interaction if asked.address else None
+    if services.waits is not None and below is not None and way is not None:
+        poster = await below(asked, way)
+        await tell_wait(services.waits, asked.question, asked.message.thread, lambda: poster)
+
+
+async def _tell_retried(services: ChatServices) -> None:
+    """Tell those alone who have wanted a question tried again since the last look, if it waits for long."""
+    waits, wanted = services.waits, dict(services.retried)
+    services.retried.clear()
+    if waits is not None:
+        await waits.sleep(waits.silence)
+        for tell, stage in zip(wanted.values(), await waits.room.stages(list(wanted)), strict=True):
+            if stage is Stage.WAITING:
+                await tell()
 
 
 def remember(
@@ -290,7 +305,8 @@ async def _put_back(services: ChatServices) -> Sequence[Asked]:
 
 def _begun(asked: Asked) -> Asked:
     """Return a question that a worker may have had already, for all the store knows: it looks what stands there."""
-    notice = WaitNotice(thread=asked.message.thread, nonce=nonce(asked.message, NOTICE))  # if there is one
+    message, revision = asked.message, asked.question.revision
+    notice = WaitNotice(thread=message.thread, nonce=nonce(message, NOTICE, revision))  # if there is one
     return asked.model_copy(update={"delivery": Delivery(notice=notice), "age": None})
 
 

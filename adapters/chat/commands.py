@@ -14,7 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.chat.orders import ORDERS
-from adapters.chat.registry import MOST_PAGES, Command, CommandContext, Kind, Option, Values
+from adapters.chat.registry import MOST_PAGES, Command, CommandContext, Kind, Option, Tell, Values
+from adapters.chat.services import keep
 from core import messages
 from core.errors import PostingFailed
 from core.model import (
@@ -159,12 +160,14 @@ async def _is_theirs(context: CommandContext, asker: str) -> bool:
     return context.person.id == asker or context.may_manage or (await context.actor()).may_moderate
 
 
-async def retry(context: CommandContext, message: MessageRef | None, asker: str) -> str | None:
-    """Have a question of an *asker* tried again, whom it costs; return why that was not done, if it was not."""
+async def retry(context: CommandContext, message: MessageRef | None, asker: str, tell: Tell) -> str | None:
+    """Have a question of an *asker* tried again, whom it costs; return why it is not. *tell* is for a long wait."""
     if not await _is_theirs(context, asker):
         return messages.NOT_YOURS_TO_RETRY
-    is_new = message and await context.services.inbox.put(AskedAgain(message=message, by=context.person))
-    return None if is_new else messages.NOT_RETRIED
+    if message is None or not await context.services.inbox.put(AskedAgain(message=message, by=context.person)):
+        return messages.NOT_RETRIED
+    keep(context.services.retried, message, partial(tell, messages.AWAITED[Awaited.TURN]))
+    return None
 
 
 _QUESTION = Option("question", "What do you want to know?", is_required=True, most=QUESTION_LIMIT)

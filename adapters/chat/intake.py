@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -124,13 +124,15 @@ class RoutedEvent:
     event: ChatEvent
     standing: Standing
     decision: Decision
-    age: timedelta | None  # for how long it has been said
+    since: datetime  # it was read
+    age: timedelta | None  # for how long it had been said by then
     is_young: bool  # somebody may still wait for an answer
     standing_answer: Delivery | None = None  # what is there of one, where the store may have lost that
 
-    def asked(self, found: Signal) -> Signal:
+    def asked(self, found: Signal, now: datetime) -> Signal:
         """Return a signal; a question with what stands there of its answer, or with its age where nobody has looked."""
-        known = {"delivery": self.standing_answer, "age": None if self.standing_answer else self.age}
+        age = self.age + (now - self.since) if self.age is not None else None  # it may have waited for the store
+        known = {"delivery": self.standing_answer, "age": None if self.standing_answer else age}
         return found.model_copy(update=known) if isinstance(found, Asked) else found
 
 
@@ -161,8 +163,8 @@ class Intake:
             event = await read()
             if event is None:
                 return
-            inbound = event.inbound
-            age = self._services.now() - inbound.at if inbound.at is not None else None
+            inbound, since = event.inbound, self._services.now()
+            age = since - inbound.at if inbound.at is not None else None
             is_young = age is not None and age < LATEST
             standing = await self._standing(event, is_young=is_young)
             decision = route(inbound, standing)
@@ -173,8 +175,8 @@ class Intake:
             if decision.action is Action.LEAVE:
                 await self._gathering.leave(inbound, decision, partial(self._reply, event))
                 return
-            speaks = event.speaks and decision.reason not in UNSPOKEN
-            routed = RoutedEvent(replace(event, inbound=inbound, speaks=speaks), standing, decision, age, is_young)
+            event = replace(event, inbound=inbound, speaks=event.speaks and decision.reason not in UNSPOKEN)
+            routed = RoutedEvent(event, standing, decision, since, age, is_young)
             if event.is_late and not await self._is_kept(routed):
                 if (found := await self._resumed(routed)) is None:
                     return
@@ -217,15 +219,14 @@ class Intake:
             if found.is_failure:  # whoever said that may not have come to the mark
                 self._warn(event, is_due=routed.decision.reason not in UNSPOKEN)
             return None
-        notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
+        notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE, inbound.revision))  # if there is one
         goes_on = inbound.at if found.messages and not found.is_finished else None  # whoever writes it may live
         return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice, trying=goes_on))
 
     async def _is_kept(self, routed: RoutedEvent) -> bool:
         """Return whether the store knows a message, or would if it had been asked. Raises `StoreUnavailable`."""
-        inbox, age = self._services.inbox, routed.age
-        is_kept = age is None or (await inbox.kept_for()).age >= age
-        return is_kept or await inbox.knows(routed.event.inbound.message)
+        is_kept = routed.age is None or (await self._services.inbox.kept_for()).age >= routed.age
+        return is_kept or await self._services.inbox.knows(routed.event.inbound.message)
 
     async def _standing(self, event: ChatEvent, *, is_young: bool) -> Standing:
         """Return what the bot knows and may do here; stores are asked only where that matters."""
@@ -268,10 +269,7 @@ class Intake:
         return False
 
     async def _take_question(self, routed: RoutedEvent) -> None:
-        """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done.
-
-        If it waits for long, or many do, that is said below it; no thread is opened for that.
-        """
+        """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done."""
         event, inbox = routed.event, self._services.inbox
         if event.alert is not None and not event.is_late:
             self._background.begin(event.alert)
@@ -283,16 +281,11 @@ class Intake:
             return  # another event has told the same before, and threads and files may not be read often
         signals, end = await self._signals(routed), asyncio.get_running_loop().time() + self._services.silence
         try:
-            is_new = await self.put(signals, routed)
+            await self.put(signals, routed)
         except StoreUnavailable:
             self._background.begin(partial(self._put_late, routed, signals, end))
             if event.comes_again:
                 raise
-            return
-        waits = self._services.waits if is_new and not event.is_late else None
-        for each in signals:
-            if waits is not None and isinstance(each, Asked) and not each.question.is_unasked:
-                self._background.begin(partial(tell_wait, waits, each.question, event.at, event.channel.below))
 
     async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal], end: float) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
@@ -314,35 +307,39 @@ class Intake:
         elif signals:
             await self._deferred.do(partial(self.put, signals, routed))
 
-    async def put(self, signals: Sequence[Signal], routed: RoutedEvent | None = None) -> bool:
-        """Hand in the signals of an event, and return whether any is news; what is asked in private is remembered.
+    async def put(self, signals: Sequence[Signal], routed: RoutedEvent | None = None) -> None:
+        """Hand in the signals of an event.
 
         Of a deleted message that is no known question, an answer is forgotten and a notice goes; one that a store may
         have lost is looked for. Raises `StoreUnavailable`, and `PostingFailed` where that cannot be looked for now.
         """
-        is_new, is_late = False, routed is not None and routed.event.is_late
+        news, now, is_late = list[Signal](), self._services.now(), routed is not None and routed.event.is_late
+        found = [routed.asked(each, now) for each in signals] if routed is not None else signals
         heed = self._services.self_help.forgetting.heed  # a store that has lost it may have lost that as well
-        for each in filter(None, map(heed, signals) if is_late else signals):
-            taken = await self._services.inbox.put(self._dated(each, routed))
+        for each in filter(None, map(heed, found) if is_late else found):
+            taken = await self._services.inbox.put(each)
             if taken is None and routed is not None:
                 if (looked := await self._resumed(routed)) is None:
                     break
-                taken = await self._services.inbox.put(looked.asked(each))
+                taken = await self._services.inbox.put(looked.asked(each, now))
             if isinstance(each, Deleted) and taken:
                 keep(self._services.deleted, each.message, partial(self.put, (each,), routed))
             elif isinstance(each, Deleted):
                 rest = routed and partial(routed.event.channel.remove_rest, each.message)
                 await forget_deleted(self._services, self._background, each.message, rest)
-            is_new = is_new or bool(taken)
-        if is_new and routed is not None and routed.event.inbound.setting is Setting.DIRECT:
-            remember(self._services, *signals)  # Discord lists none of these
-        return is_new
+            news += [each] if taken else []
+        if routed is not None:
+            self._look_after(routed, signals, news)
 
-    def _dated(self, found: Signal, routed: RoutedEvent | None) -> Signal:
-        """Return a signal; a question with its age by now, as it may have waited for the store."""
-        at = routed.event.inbound.at if routed is not None else None
-        is_dated = isinstance(found, Asked) and found.age is not None and at is not None
-        return found.model_copy(update={"age": self._services.now() - at}) if is_dated and at else found
+    def _look_after(self, routed: RoutedEvent, signals: Sequence[Signal], news: Sequence[Signal]) -> None:
+        """Remember what is asked in private, and begin to tell below what waits that it does."""
+        event, waits = routed.event, self._services.waits
+        if news and event.inbound.setting is Setting.DIRECT:
+            remember(self._services, *signals)  # Discord lists none of these
+        for found in (signals if event.is_late else news)[-1:]:  # whoever was to tell of what is late may have stopped
+            if waits is not None and isinstance(found, Asked | Edited) and not found.question.is_unasked:
+                below = partial(event.channel.below, found.message)
+                self._background.begin(partial(tell_wait, waits, found.question, event.at, below, routed.since))
 
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
         """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.
@@ -363,10 +360,10 @@ class Intake:
                 self._reply(event, str(refused))
             return ()
         if not isinstance(found, Edited) or not routed.is_young or not event.rights.answers:
-            return (routed.asked(found),) if found else ()
+            return (found,) if found else ()
         written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
         asked = meaning(written, route(written, routed.standing))
-        return (routed.asked(asked), found) if asked else (found,)
+        return (asked, found) if asked else (found,)
 
     def _warn(self, event: ChatEvent, *, is_due: bool = False) -> None:
         """Mark a message, if that *is due* anyway or it has just come, and no other event tells of it."""

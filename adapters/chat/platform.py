@@ -38,7 +38,7 @@ NONCE_LENGTH = 24  # characters; Discord allows 25
 
 
 def nonce(question: MessageRef, number: int, revision: int = 0) -> str:
-    """Return the same mark for a message of an answer in every process; only remarks are about one *revision* each."""
+    """Return the same mark for a message of an answer in every process; what is beside it is about a *revision*."""
     named = f"{question}#{revision}#{number}"
     return hashlib.sha256(named.encode()).hexdigest()[:NONCE_LENGTH]
 

@@ -100,8 +100,8 @@ class CommunityGates:
 
 WorkByMessage: TypeAlias = dict[MessageRef, Callable[[], Awaitable[object]]]
 
-MOST_KEPT = 100  # notices, of which a channel has one in ten minutes, and deletions
-QUIET = 600  # seconds in which nobody is told again in the same place that many wait
+MOST_KEPT = 100  # notices, and deletions
+QUIET = 600  # seconds in which a place is not told again how long it takes where many wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class ChatServices:
     something may have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages
     that do not mention it, and it `judges` where a model says which of them are questions to it. After so many seconds
     of *silence* of the store, whoever asked is told. What was asked where no platform tells of it again is in
-    `unanswered`, by its first id, and what tells of lately `deleted` questions.
+    `unanswered`, by its first id, what tells of lately `deleted` questions, and what tells that `retried` ones wait.
     """
 
     name: str
@@ -186,6 +186,7 @@ class ChatServices:
     observer: Observer = unobserved
     unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
     deleted: WorkByMessage = field(default_factory=WorkByMessage)
+    retried: WorkByMessage = field(default_factory=WorkByMessage)
     store_mark: StoreMark = field(default_factory=StoreMark)
 
     async def know_store(self) -> None:
@@ -230,26 +231,27 @@ async def settle_communities(services: ChatServices, platform: str, joined: Join
         services.observer(CommunitiesSee(services.name, seen))
 
 
-async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
-    """Post below a question that it waits: at once how long, if many do, and else once it has waited for long.
+async def tell_wait(
+    waits: Waits, question: Question, at: ThreadRef, poster: Callable[[], Poster], since: datetime | None = None
+) -> None:
+    """Post that a question waits: at once how long, if many do, and else once it has waited for long.
 
-    *at* is where. Where many wait, a channel is told once in a while, as hundreds of notices would only delay answers.
-    It is noted before and after it is posted, as part of what is delivered to the question: whoever answers removes it,
-    also if the process that posted it has died. If somebody has begun to answer by then, it is removed at once. Raises
-    `PostingFailed` or `StoreUnavailable`, of which the asker need not hear.
+    *at* is where, and *since* when, if it could not be put at once. Where many wait, a channel is told how long once in
+    a while, and whoever asks there after that hears later, of their own turn. It is noted before and after it is posted
+    as part of what is delivered to the question: whoever answers removes it, also if the process that posted it died,
+    and if somebody has begun by then, it goes at once. Raises `PostingFailed` or `StoreUnavailable`.
     """
-    words = await _estimated(waits)
-    if not words:  # as mostly
-        await waits.sleep(waits.silence)
-        if await waits.room.stages([question.message]) != [Stage.WAITING]:
-            return
-    awaited = await _awaited(waits, question)
-    if awaited is None:
-        return
-    period, is_seen_by_all = str(int(waits.now().timestamp() // QUIET)), question.visibility == "thread"
-    if words and is_seen_by_all and not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
-        return
-    await _announce(waits, question, words or AWAITED[awaited], at, below)
+    words, awaited = await _estimated(waits), None
+    if words and (awaited := await _awaited(waits, question)) and question.visibility == "thread":
+        period = str(int(waits.now().timestamp() // QUIET))
+        words = words if await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period) else ""
+    if not words:
+        waited = (waits.now() - since).total_seconds() if since else 0.0
+        await waits.sleep(max(waits.silence - waited, 0.0))
+        is_waiting = await waits.room.stages([question.message]) == [Stage.WAITING]
+        awaited = await _awaited(waits, question) if is_waiting else None
+    if awaited:
+        await _announce(waits, question, words or AWAITED[awaited], at, poster())
 
 
 async def _estimated(waits: Waits) -> str:
@@ -277,16 +279,14 @@ async def _awaited(waits: Waits, question: Question) -> Awaited | None:
         return None
 
 
-async def _announce(
-    waits: Waits, question: Question, words: str, at: ThreadRef, below: Callable[[MessageRef], Poster]
-) -> None:
-    message, notice = question.message, WaitNotice(thread=at, nonce=nonce(question.message, NOTICE))
-    poster = below(message)
+async def _announce(waits: Waits, question: Question, words: str, at: ThreadRef, poster: Poster) -> None:
+    message, mark = question.message, nonce(question.message, NOTICE, question.revision)
+    notice = WaitNotice(thread=at, nonce=mark)
 
     async def say() -> Posted:
         if not await waits.room.announce(message, notice):
             raise Gone("somebody has begun to answer")
-        return await poster.post(Part(words), notice.nonce)
+        return await poster.post(Part(words), mark)
 
     posted = await QUICK.call(say)
     keep(waits.said, message, partial(QUICK.call, partial(poster.delete, posted.id)))

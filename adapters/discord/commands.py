@@ -207,7 +207,8 @@ async def _press(services: DiscordServices, interaction: DiscordInteraction, dat
     match found["what"]:
         case "stop" | "retry" as what:
             *place, asker = about.split(":")
-            act = partial(stop if what == "stop" else retry, context, message_of(interaction, *place), asker)
+            act = stop if what == "stop" else partial(retry, tell=partial(tell, interaction))
+            act = partial(act, context, message_of(interaction, *place), asker)
             await _quietly(interaction, interaction.response.defer(), act)
         case "up":
             await privately(interaction, partial(vote, context, answer, is_helpful=True))

@@ -116,7 +116,7 @@ class InboxStore:
 
         A failure may mean that it was written and the answer was lost, so it is written again before anybody is told.
         """
-        given: dict[str, Argument] = {"ref": str(signal.message), "thread": str(signal.message.thread)}
+        given = dict[str, Argument](ref=str(signal.message), thread=str(signal.message.thread), person="", home="")
         match signal:
             case Asked():
                 self._observer(Passed(signal.message, Step.HEARD))
@@ -127,8 +127,11 @@ class InboxStore:
                 script, given = "recheck", {**self._words(question), "most_attempts": MOST_ATTEMPTS}
             case Deleted():
                 script, given = "delete", {**given, **self._sealed(signal.message, delivery=signal.delivery)}
-            case Stopped() | AskedAgain():
-                script = "stop" if isinstance(signal, Stopped) else "retry"
+            case Stopped():
+                script = "stop"
+            case AskedAgain():
+                question = await self._to_retry(signal.message)
+                script, given = "retry", self._words(question) if question else given
         is_new = await SIGNAL.call(lambda: self._run(script, PREFIX, **given))
         if is_new == UNCERTAIN:
             return None
@@ -188,38 +191,31 @@ class InboxStore:
 
     async def knows(self, message: MessageRef) -> bool:
         """Look whether a message is a question."""
-        with translated():
-            state = await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{message}", "state"))
-        return state not in (None, b"early")
+        return await self._field(message, "state") not in (None, b"early")
 
     async def delivered(self, message: MessageRef) -> Delivery:
         """Return what was recorded for a question."""
-        with translated():
-            sealed = await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{message}", "delivery"))
-        return self._delivery(str(message), sealed, None)
+        return self._delivery(str(message), await self._field(message, "delivery"), None)
 
     async def has_gone(self, messages: Sequence[MessageRef]) -> bool:
         """Return whether the deletion of one of these messages is kept, as that of a question that was never heard."""
-        with translated():
-            for each in messages:
-                if await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{each}", "deleted")):
-                    return True
-        return False
+        return any([await self._field(each, "deleted") for each in messages])
 
     async def running(self, thread: ThreadRef) -> Question | None:
         """Look at the first question of a thread, unless it is gone."""
         with translated():
             first = await cast("Awaitable[bytes | None]", self._client.lindex(f"{PREFIX}thread:{thread}", 0))
-            if first is None:
-                return None
-            key = QUESTION + first.decode()
-            text = await cast("Awaitable[bytes | None]", self._client.hget(key, "text"))
-        return self._seal.read(Question, text, place=f"{key} text")
+        ref = (first or b"").decode()
+        return self._seal.read(Question, await self._field(ref, "text"), place=f"{QUESTION}{ref} text") if ref else None
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Note what is said below a question, as long as nobody has had that."""
-        sealed = self._sealed(message, delivery=Delivery(notice=notice))["delivery"]
-        return bool(await self._run("announce", PREFIX, ref=str(message), delivery=sealed))
+        """Note what is said below a question, unless somebody has begun with that, or more is said there already."""
+        was = await self._field(message, "delivery")
+        before = self._delivery(str(message), was, None)
+        if before.notice not in (None, notice.model_copy(update={"id": ""})):
+            return False
+        given = self._sealed(message, delivery=before.model_copy(update={"notice": notice}))
+        return bool(await self._run("announce", PREFIX, ref=str(message), was=was or b"", **given))
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
@@ -262,22 +258,22 @@ class InboxStore:
             died_at = await self._client.zscore(f"{PREFIX}dead", str(message))
             about = self._client.hmget(f"{QUESTION}{message}", ["attempts", "reason"])
             attempts, reason = await cast("Awaitable[list[Any]]", about)
-            words = await cast("Awaitable[bytes | None]", self._client.get(f"{PREFIX}retry:{message}"))
         if died_at is None:
             return None
-        return DeadLetter(
-            message,
-            datetime.fromtimestamp(died_at / 1000, UTC),
-            int(attempts or 0),
-            (reason or b"").decode(),
-            can_be_retried=words is not None,
-            question=self._seal.read(Question, words, place=f"{QUESTION}{message} text"),
-        )
+        question, at = await self._to_retry(message), datetime.fromtimestamp(died_at / 1000, UTC)
+        return DeadLetter(message, at, int(attempts or 0), (reason or b"").decode(), question is not None, question)
+
+    async def _to_retry(self, message: MessageRef) -> Question | None:
+        """Return a question that can be tried again, as its words are kept."""
+        with translated():
+            words = await cast("Awaitable[bytes | None]", self._client.get(f"{PREFIX}retry:{message}"))
+        return self._seal.read(Question, words, place=f"{QUESTION}{message} text")
 
     async def revive(self, message: MessageRef) -> bool:
         """Have a question tried again."""
-        is_there = await self.dead_letter(message) is not None
-        return is_there and bool(await self._run("retry", PREFIX, ref=str(message), thread=str(message.thread)))
+        letter = await self.dead_letter(message)
+        by = letter and letter.question and letter.question.author
+        return by is not None and bool(await self.put(AskedAgain(message=message, by=by)))
 
     async def drop(self, message: MessageRef) -> bool:
         """Remove a question with its words."""
@@ -366,6 +362,10 @@ class InboxStore:
             delivery = delivery.model_copy(update={"messages": standing})
         unknown = tuple(each for each in strays.standing if each not in delivery.standing)
         return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
+
+    async def _field(self, question: object, name: str) -> bytes | None:
+        with translated():
+            return await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{question}", name))
 
     async def _questions(self, place: AnyPlace) -> AsyncGenerator[tuple[MessageRef, Question | None, bytes]]:
         """Yield the questions of a place of which words are kept, in any state, and the words as they are sealed.

@@ -251,7 +251,7 @@ async def _pressed(context: InteractionContext, action_id: str, value: str) -> s
         case (dialect.VOTE, dialect.DOWN) if rest:
             return await _complained(context, rest)
         case (dialect.RETRY, asker):
-            return await retry(context.command, _message(context, rest), asker)
+            return await retry(context.command, _message(context, rest), asker, context.tell)
         case (dialect.STOP, asker):
             return await stop(context.command, _message(context, rest), asker)
         case _:

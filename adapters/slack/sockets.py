@@ -61,7 +61,7 @@ class SocketConnection:
         self._socket = socket
         self._answer = answer
         self._answering = BackgroundTasks(ignore=())
-        self._receiving = asyncio.create_task(self._receive())
+        self.receiving = asyncio.create_task(self._receive())  # until it is closed, also if that was announced
 
     @classmethod
     async def open(
@@ -82,15 +82,10 @@ class SocketConnection:
         information: Mapping[str, Any] = cast("Mapping[str, Any]", hello).get("connection_info") or {}
         return cls(socket, answer, str(information.get("app_id") or ""))
 
-    @property
-    def is_receiving(self) -> bool:
-        """Whether something may still come in: also until Slack closes a connection, as it has announced."""
-        return not self._receiving.done()
-
     async def retire(self) -> None:
         """Go on until Slack closes the connection, which it does soon once it has said so; then close it."""
         try:
-            await asyncio.wait({self._receiving}, timeout=LONGEST_RETIREMENT)
+            await asyncio.wait({self.receiving}, timeout=LONGEST_RETIREMENT)
         finally:  # also where a stop comes first
             await self.close()
 
@@ -99,8 +94,8 @@ class SocketConnection:
         async with AsyncExitStack() as stack:  # all of it is done, also where a stop comes first
             stack.push_async_callback(self._socket.close)
             stack.push_async_callback(self._answering.close, LONGEST_END)
-            self._receiving.cancel()
-            await asyncio.wait({self._receiving})
+            self.receiving.cancel()
+            await asyncio.wait({self.receiving})
 
     async def _receive(self) -> None:
         """Begin to answer each request; what Slack says of the connection itself is noted."""
@@ -201,7 +196,7 @@ class SocketPool:
 
     def _tell(self, attempt: int, reason: str) -> None:
         """Tell that Slack cannot be heard, unless something may still come in on a connection."""
-        if not any(link.is_receiving for link in self._standing):
+        if all(link.receiving.done() for link in self._standing):
             self._is_told = False
             self._told(attempt, reason)
 

@@ -269,7 +269,7 @@ class WaitingRoom(Backlogged, Protocol):
         ...
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Put *notice* into the delivery of a question that waits; False once anybody has had that."""
+        """Add *notice* to the delivery of a question that waits; False once that has begun, or has another notice."""
         ...
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from core.model import Claim, Delivery, WaitNotice, Withdrawal
+from core.model import AskedAgain, Claim, Delivery, Edited, MessageRef, WaitNotice, Withdrawal
 from tests.builders import thread
 from tests.inboxes import (
     ADA,
@@ -27,6 +27,7 @@ from tests.portion import FORMS
 
 UNKNOWN = WaitNotice(thread=thread("elsewhere"), nonce="n")
 KNOWN = UNKNOWN.model_copy(update={"id": "7"})
+STANDING = Delivery(messages=(MessageRef(thread=thread("elsewhere"), id="5"),))
 
 
 @pytest.fixture(name="boxes", params=FORMS)
@@ -47,8 +48,24 @@ async def test_what_is_said_while_a_question_waits_comes_with_it(boxes: Boxes) -
     assert {task.message.id: task.delivery for task in tasks} == {"1": Delivery(notice=KNOWN), "2": Delivery()}
 
 
-async def test_it_is_noted_only_while_nobody_has_had_the_question(boxes: Boxes) -> None:
-    """Not of what is unknown, worked on, handed back, done, tried again or deleted."""
+@pytest.mark.promise("never-silent")
+@pytest.mark.parametrize("again", [edited(), retried(asked())])
+async def test_it_stands_beside_the_answer_that_is_to_be_replaced(boxes: Boxes, again: Edited | AskedAgain) -> None:
+    """Once."""
+    await boxes.here.put(asked())
+    async with boxes.here.claim() as task:
+        await boxes.here.record(task, STANDING)
+        assert await boxes.here.keep(task)
+    await boxes.there.put(again)
+    noted = [await boxes.there.announce(again.message, each) for each in (UNKNOWN, UNKNOWN, KNOWN, UNKNOWN, KNOWN)]
+    task = await taken(boxes.here)
+
+    assert noted == [True, True, True, False, False]
+    assert task.delivery == STANDING.model_copy(update={"notice": KNOWN})
+
+
+async def test_it_is_noted_only_while_nobody_has_begun_with_the_question(boxes: Boxes) -> None:
+    """Not of what is unknown, worked on, handed back, done or deleted."""
     about, noted = asked(), list[bool]()
 
     async def announce() -> None:
@@ -62,17 +79,15 @@ async def test_it_is_noted_only_while_nobody_has_had_the_question(boxes: Boxes) 
         await announce()
     await announce()
     await boxes.here.put(edited())
-    await announce()
     await hand_back(boxes.here)
     await announce()
     await fall_short(boxes.here)
     await boxes.here.put(retried(about))
-    await announce()
     await boxes.here.put(deleted(about))
     await announce()
     task = await taken(boxes.here)
 
-    assert noted == [False] * 8
+    assert noted == [False] * 6
     assert task.delivery == Delivery()
 
 

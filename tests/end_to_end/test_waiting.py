@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from core.answering.agent import Limits
-from core.messages import AWAITED
+from core.messages import AWAITED, UNAVAILABLE
 from core.model import Awaited
 from tests.end_to_end.community import ANSWER, Town, half_written
 
@@ -50,6 +50,33 @@ async def test_whose_turn_has_not_come_is_told_so_until_it_has(town: Town) -> No
         await town.remembers(second)
 
         assert not is_told(second)
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.promise("retry")
+async def test_whose_edit_or_second_try_has_to_wait_is_told_so(town: Town) -> None:
+    """Below the answer that it replaces, until it does; and alone."""
+    town.limits, town.shelf.fails = Limits(silence=0.05), True
+
+    def told() -> int:
+        return sum(AWAITED[Awaited.TURN] in one for one in town.community.everything())
+
+    async with town.bot(FOOTNOTE_ANSWERS_PER_PERSON="1"):
+        asked = [town.community.ask(text) for text in ("What is a robot?", "And a droid?")]
+        for each in asked:
+            await town.sees(each, UNAVAILABLE)
+            await town.remembers(each)
+        town.shelf.fails = False
+        async with half_written(town):
+            town.community.edit(asked[0], "What is a drone?")
+            await town.community.press(asked[1])
+            await town.community.until(lambda: told() == 2, what="the words")
+            for _ in asked:
+                town.chat.call("search_documents", {"query": "droid"})
+                town.chat.say(f"{ANSWER} [1].")
+        for each in asked:
+            await town.sees(each, ANSWER)
+        await town.community.until(lambda: told() == 1, what="the end of those that all have seen")
 
 
 @pytest.mark.promise("never-silent")

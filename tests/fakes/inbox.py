@@ -132,12 +132,14 @@ class MemoryInbox:
         return None if not line or line[0].deleted else line[0].question
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Keep what is said below a question, as long as nobody has had that."""
+        """Keep what is said below a question, unless somebody has begun with that, or more is said there already."""
         self._check()
         record = self._records.get(message)
-        if record is None or record.state != "waiting" or record.was_taken or record.deleted:
+        if record is None or record.state != "waiting" or record.attempts or record.begun or record.deleted:
             return False
-        record.delivery = Delivery(notice=notice)
+        if record.delivery.notice not in (None, notice.model_copy(update={"id": ""})):
+            return False
+        record.delivery = record.delivery.model_copy(update={"notice": notice})
         return True
 
     async def backlog(self) -> Backlog:

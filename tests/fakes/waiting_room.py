@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from adapters.chat.services import Waits
 from core.community.admission import WaitEstimate
-from core.model import Question
+from core.messages import AWAITED
+from core.model import Awaited, Question
 from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.dedup import MemoryDedup
@@ -14,6 +15,7 @@ from tests.waiting import at_once
 
 FULL = 65  # questions that wait
 WORDS = "I'm busy; your answer comes in about 40 seconds."
+TURN = AWAITED[Awaited.TURN]
 
 
 def waits(box: Box, *, admits: bool = True, sleep: Callable[[float], Awaitable[object]] = at_once) -> Waits:

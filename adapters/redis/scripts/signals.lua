@@ -199,13 +199,13 @@ function script.stop(ref, thread)
   return true
 end
 
--- Tries a question again whose words were kept.
-function script.retry(ref, thread)
+-- Tries a question again whose words were kept, and whose it is, which was not.
+function script.retry(ref, thread, person, home)
   local question = key('question', ref)
   local state, is_deleted = look(ref)
   local words = redis.call('GET', key('retry', ref))
   if is_deleted or state ~= 'done' and state ~= 'dead' or not words then return false end
-  redis.call('HSET', question, 'text', words, 'attempts', 0, 'retried', 1)
+  note_asker(ref, person, home, 'text', words, 'attempts', 0, 'retried', 1)
   redis.call('HDEL', question, 'concluded', 'reason')
   redis.call('DEL', key('retry', ref))
   return reopen(ref, thread)
@@ -260,11 +260,11 @@ function script.overdue(platform, lease, ago, jump)
   return false
 end
 
--- Notes what is said below a question while it waits; not once a worker has had it, nor with an answer that stands there.
-function script.announce(ref, delivery)
+-- Notes what is said below a question that waits, beside what was delivered to it; not once a worker has begun with it.
+function script.announce(ref, was, delivery)
   local question = key('question', ref)
-  local found = redis.call('HMGET', question, 'state', 'attempts', 'begun', 'concluded', 'deleted', 'retried')
-  if found[1] ~= 'waiting' or found[2] ~= '0' or found[3] or found[4] or found[5] or found[6] then return false end
+  local found = redis.call('HMGET', question, 'state', 'attempts', 'begun', 'deleted', 'delivery')
+  if found[1] ~= 'waiting' or found[2] ~= '0' or found[3] or found[4] or (found[5] or '') ~= was then return false end
   redis.call('HSET', question, 'delivery', delivery)
   return true
 end

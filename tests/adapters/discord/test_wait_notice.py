@@ -18,7 +18,7 @@ from core.model import Asked, Claim, Delivery, Interruption, WaitNotice, Withdra
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
 from tests.fakes.box import Box
-from tests.fakes.waiting_room import FULL, WORDS, waits
+from tests.fakes.waiting_room import FULL, TURN, WORDS, waits
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import DiscordServer, Permission
@@ -47,7 +47,7 @@ async def told(discord: OnDiscord, *, is_known: bool) -> Claim:
 
 @pytest.mark.promise("full-house")
 async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, place: Place) -> None:
-    """Once in a while in one place, below the question; nobody is pinged and no thread is opened for that."""
+    """How long, once in a while in one place, below the question; nobody is pinged and no thread is opened for that."""
     box = Box(crowd=FULL)
     async with listening(server, box, waits=waits(box)):
         for number in range(3):
@@ -55,12 +55,32 @@ async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, 
             await box.question()
         server.post_as(place.ada, server.dm(place.ada), "And now?")
         await box.question()
-        await wait_until(lambda: len(box.notices) == 4, what="the words, and the notes of them")
+        await wait_until(lambda: len(box.notices) == 8, what="the words, and the notes of them")
 
     said = {str(one.id): str(one.channel_id) for one in answers(server)}
-    assert words(server) == [WORDS] * 2
+    assert sorted(words(server)) == [*[TURN] * 2, WORDS, WORDS]
     assert {one.id: one.thread.thread for one in box.notices if one.id} == said
     assert not any(one.pings for one in answers(server) if one.pings.users)
+
+
+@pytest.mark.promise("never-silent")
+async def test_what_could_not_be_put_at_once_and_an_edit_are_waited_for_as_well(
+    server: DiscordServer, place: Place
+) -> None:
+    """Each is told so, as any question is."""
+    box = Box(fails=True)
+
+    async def sleep(_: float) -> None:
+        box.fails = False
+
+    async with listening(server, box, waits=waits(box), sleep=sleep):
+        said = server.post_as(place.ada, place.channel, "What is it?", mentions=[server.bot])
+        await box.question()
+        await wait_until(lambda: len(box.notices) == 2, what="the words, and the notes of them")
+        server.edit_as(place.ada, said, f"{server.bot.mention} What is a robot?")
+        await wait_until(lambda: len(box.notices) == 4, what="them again")
+
+    assert words(server) == [TURN] * 2
 
 
 @pytest.mark.promise("full-house")

@@ -12,7 +12,7 @@ from adapters.slack.workspaces import OneWorkspace
 from core.model import Claim, Delivery, WaitNotice, Withdrawal
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
-from tests.fakes.waiting_room import FULL, WORDS, waits
+from tests.fakes.waiting_room import FULL, TURN, WORDS, waits
 from tests.on_slack import OnSlack
 from tests.platforms import ANSWER, progress
 from tests.waiting import wait_until
@@ -33,7 +33,7 @@ async def told(slack: OnSlack, *, is_known: bool) -> Claim:
 
 @pytest.mark.promise("full-house")
 async def test_who_asks_while_many_wait_is_told_how_long(place: Place) -> None:
-    """Once in a while in one place, in the thread of the question."""
+    """How long, once in a while in one place, in the thread of the question."""
     box = Box(crowd=FULL)
     async with listening(place, box, waits=waits(box)):
         for number in range(2):
@@ -41,11 +41,29 @@ async def test_who_asks_while_many_wait_is_told_how_long(place: Place) -> None:
             await box.question()
         place.direct("And now?")
         await box.question()
-        await wait_until(lambda: len(box.notices) == 4, what="the words, and the notes of them")
+        await wait_until(lambda: len(box.notices) == 6, what="the words, and the notes of them")
 
     said = {one.ts for one in place.server.platform.messages.values() if one.user_id == place.bot.id}
-    assert place.said() == [WORDS] * 2
+    assert sorted(place.said()) == [TURN, WORDS, WORDS]
     assert {one.id for one in box.notices if one.id} == said
+
+
+@pytest.mark.promise("never-silent")
+async def test_what_could_not_be_put_at_once_and_an_edit_are_waited_for_as_well(place: Place) -> None:
+    """Each is told so, as any question is."""
+    box = Box(fails=True)
+
+    async def sleep(_: float) -> None:
+        box.fails = False
+
+    async with listening(place, box, waits=waits(box), sleep=sleep):
+        said = place.ask("What is it?")
+        await box.question()
+        await wait_until(lambda: len(box.notices) == 2, what="the words, and the notes of them")
+        place.server.edit_as(place.ada, said, f"{place.bot.mention} What is a robot?")
+        await wait_until(lambda: len(box.notices) == 4, what="them again")
+
+    assert place.said() == [TURN] * 2
 
 
 @pytest.mark.promise("full-house")
