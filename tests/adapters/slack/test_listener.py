@@ -360,3 +360,21 @@ async def test_whoever_cannot_be_looked_up_is_no_member(place: Place) -> None:
             Readership(communities=frozenset([thread.home]), has_strangers=True),
             Readership(communities=frozenset([thread.home]), has_strangers=True),  # since the guest reads along
         ]
+
+
+async def test_in_direct_messages_between_several_people_a_thread_of_the_bots_goes_on(place: Place) -> None:
+    """Without a mention, as in a channel; what they say beside it is between them."""
+    server, box = place.server, Box()
+    talk = server.add_group_talk(place.workspace, place.ada, server.add_member(place.workspace, "bob"))
+    async with listening(place, box):
+        first = server.post_as(place.ada, talk, f"{place.bot.mention} What is a robot?")
+        asked = [await box.question()]
+        server.post_as(place.bot, talk, "A robot acts.", first, bot_id=place.workspace.installation.bot_id)
+        server.post_as(place.ada, talk, "What is a drone?")
+        server.post_as(place.ada, talk, "And what is a droid?", first)
+        asked.append(await box.question())
+        await server.settled()
+
+    assert [each.question.text for each in asked] == ["What is a robot?", "And what is a droid?"]
+    assert asked[0].message.thread == asked[1].message.thread
+    assert box.signals == []

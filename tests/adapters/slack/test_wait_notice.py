@@ -9,8 +9,9 @@ import pytest
 from adapters.chat.platform import NOTICE, BotIdentity, Part, nonce
 from adapters.slack.events import SlackChannel
 from adapters.slack.workspaces import OneWorkspace
-from core.model import Claim, Delivery, WaitNotice, Withdrawal
+from core.model import Asked, Claim, Delivery, WaitNotice, Withdrawal
 from tests.adapters.slack.ears import Place, listening, place_fixture
+from tests.adapters.slack.office import Office
 from tests.fakes.box import Box
 from tests.fakes.waiting_room import FULL, TURN, WORDS, waits
 from tests.on_slack import OnSlack
@@ -86,3 +87,20 @@ async def test_the_words_go_with_the_question(slack: OnSlack, is_known: bool) ->
     await slack.surface.withdraw(Withdrawal(claim.message, delivery=claim.delivery))
 
     assert slack.stands(claim) == []
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.parametrize("option", ["", "--private "])
+async def test_that_a_command_waits_is_said_where_its_answer_will_be(option: str) -> None:
+    """In the thread of the message that stands for it, or in place of what its asker alone sees."""
+    async with Office.at_work() as office, office.open() as commands:
+        office.server.slash(office.ada, office.channel, "/footnote", f"ask {option}What is a robot?")
+        asked = await office.heard()
+        assert isinstance(asked, Asked)
+        assert asked.address is not None
+        assert asked.address.interaction is not None
+        await (await commands.below(asked, asked.address.interaction)).post(Part(WORDS), "n")
+        said = [(one.text, one.seen_by, one.thread_ts) for one in office.server.messages(office.channel)]
+
+    assert said[-1] == ((WORDS, office.ada.id, None) if option else (WORDS, None, asked.message.id))
+    assert len(said) == (1 if option else 2)
