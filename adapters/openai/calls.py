@@ -128,11 +128,11 @@ STRONG = (
     *("<|tool_calls_section_begin|>", "<function_call>", "<function_calls>", "<functioncall>", "<tools>", "<tool_use>"),
     *("<minimax:tool_call>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "[tool_calls]", "<|python_tag|>"),
     *("<|start_action|>", "<|action_start|>", "<|plugin|>", "<|python_start|>", "<seed:tool_call>", "<toolcall>"),
-    *("<|tool_call>", "<start_function_call>", "<|function_call|>", "<longcat_tool_call>"),
+    *("<|tool_call>", "<start_function_call>", "<|function_call|>", "<longcat_tool_call>", "<|tools_prefix|>"),
 )
 """What models write in front of a call that should have been none of their words, in lower case."""
-DSML = ("<｜dsml｜", "<｜｜dsml｜｜", "<|dsml|", "<‖dsml‖")
-"""What stands in each mark of a call of newer models of DeepSeek, and in nothing else."""
+DSML = ("<｜dsml｜", "<｜｜dsml｜｜", "<|dsml|", "<‖dsml‖", "]<]minimax[>[")
+"""What stands in each mark of a call of newer models of DeepSeek and MiniMax, and in nothing else."""
 WEAK = ("```json", "```tool_call", "```tool_code", "```xml", "```", "[", "functools[")
 """What stands in front of much else too."""
 NAMING = (
@@ -167,6 +167,7 @@ _PAIR = re.compile(
 )
 _TO_PAIRS = re.compile(r'["\s>]*(?=<(?:parameter|arg_key))')
 _OF_DSML = re.compile(r"(?<=<)(/?)[｜|‖]{1,2}DSML[｜|‖]{1,2} ?", re.IGNORECASE)
+_OF_M3 = re.compile(r"\]<\]minimax\[>\[(?:<(?!/?(?:tool_call|invoke)\b)(/?)(\w+)>)?")  # in front of each tag
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 MOST_WRAPPERS = 8  # in front of one call
 HEAD = 4_000  # characters in which a call names its tool
@@ -195,7 +196,7 @@ def begins_call(text: str, tools: Sequence[str], *, is_line: bool = True) -> boo
     if not is_marked and not rest.startswith("<"):
         return False
     if rest.startswith("{"):
-        return _names_tool(rest[1:].lstrip(), tools)
+        return _names_tool(rest[1:].lstrip(), tools, is_sure=is_strong)
     naming = next((mark for mark in NAMING if rest.lower().startswith(mark)), "")
     return _is_one(rest[len(naming) :], tools, is_sure=is_strong or naming.startswith("<"))
 
@@ -217,12 +218,12 @@ def _is_one(text: str, tools: Sequence[str], *, is_sure: bool = True) -> bool | 
     return None if _BEGUN_GIVEN.fullmatch(rest) else _GIVEN.match(rest) is not None
 
 
-def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
-    """Return whether an object names one of the *tools*, of which only the beginning may be there."""
+def _names_tool(inner: str, tools: Sequence[str], *, is_sure: bool = False) -> bool | None:
+    """Return whether the beginning of an object names one of the *tools*, if it is *sure* to be a call as a key too."""
     while found := _KEY.match(inner):
         key, rest = found[1], inner[found.end() :]
         if key not in EXPECTED or not rest:
-            return False if key not in EXPECTED else None
+            return is_sure and key in tools if key not in EXPECTED else None
         if key in ARGUMENTS:
             return None  # the name may come behind them
         if key in NAMES:
@@ -239,7 +240,8 @@ def _names_tool(inner: str, tools: Sequence[str]) -> bool | None:
 def written_calls(text: str, tools: Sequence[str]) -> tuple[ToolCall, ...]:
     """Return the calls that a text makes; where one of them cannot be read, its tool is given the text as it is."""
     text = _QUOTE.sub('"', _OF_DSML.sub(r"\1", text[-MOST_ARGUMENTS:]))
-    found = list(_of_json(text)) or list(_of_names(text, tools))
+    text = _OF_M3.sub(lambda tag: ("</parameter>" if tag[1] else f"<parameter={tag[2]}>") if tag[2] else "", text)
+    found = list(_of_json(text, tools)) or list(_of_names(text, tools))
     named = [(tool_named(name, tools), arguments) for name, arguments in found]
     calls = [ToolCall(id=new_id(), name=name, arguments=given or "{}") for name, given in named if name in tools]
     return tuple(calls[:MOST_DRAFTS])
@@ -293,7 +295,7 @@ def _value(text: str) -> object:
     return text
 
 
-def _of_json(text: str) -> Iterator[tuple[str, str]]:
+def _of_json(text: str, tools: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the calls among the JSON in a text, one value behind the other."""
     decoder, at = json.JSONDecoder(), 0
     for _ in range(MOST_DRAFTS):
@@ -306,14 +308,15 @@ def _of_json(text: str) -> Iterator[tuple[str, str]]:
             if text[found.start()] == "{":
                 return  # what stands in half an object is no call
             continue
-        yield from _named(value if isinstance(value, list) else [value])  # pyright: ignore[reportUnknownArgumentType] - a model's JSON
+        yield from _named(value if isinstance(value, list) else [value], tools)  # pyright: ignore[reportUnknownArgumentType] - a model's JSON
 
 
-def _named(values: Iterable[object]) -> Iterator[tuple[str, str]]:
+def _named(values: Iterable[object], tools: Sequence[str]) -> Iterator[tuple[str, str]]:
     for value in values:
         fields = fields_of(value)
         inner = next((fields[key] for key in NAMES if isinstance(fields.get(key), dict)), None)
         fields = fields_of(inner) or fields
+        fields = next(({"name": tool, "arguments": fields[tool]} for tool in tools if tool in fields), fields)
         key = next((key for key in NAMES if isinstance(fields.get(key), str)), None)
         if key is None:
             continue

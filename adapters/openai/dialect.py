@@ -126,10 +126,7 @@ class EndpointDialect:
         if body["stream"] and "no stream_options" not in self._learned:
             body["stream_options"] = {"include_usage": True}
         if tools and not is_plain:
-            functions = (
-                {"name": spec.name, "description": spec.description, "parameters": spec.parameters} for spec in tools
-            )
-            body["tools"] = [{"type": "function", "function": function} for function in functions]
+            body["tools"] = [{"type": "function", "function": spec._asdict()} for spec in tools]
             if f"no tool_choice={choice}" not in self._learned:
                 body["tool_choice"] = choice
             if "no effort" in self._learned:

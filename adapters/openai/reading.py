@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from adapters.openai import refusals
 from adapters.openai.calls import ToolCalls, mended, words_of
 from adapters.openai.failures import failures
 from adapters.openai.refusals import BrokenAnswer, EndlessAnswer, OnlyThoughts, ToolSlip, UsedUp, Withheld, fields_of
@@ -235,8 +236,8 @@ class Reading:
         """Return the text that an event adds to the answer. Raises `BrokenAnswer`."""
         fields = fields_of(event)
         choices = fields.get("choices")
-        is_told = choices is None and (fields.get("object") == "error" or ("code" in fields and fields.get("message")))
-        if not fields or fields.get("error") or is_told:
+        says = fields.get("object") == "error" or fields.get("detail") or ("code" in fields and fields.get("message"))
+        if not fields or fields.get("error") or (choices is None and says) or refusals.inner_status(fields):
             why = "an error instead of an answer" if fields else "an event that is not an object"
             raise BrokenAnswer(why, fields or None)
         if usage := fields.get("usage"):
@@ -276,7 +277,7 @@ class Reading:
         fields = fields_of(answer)
         choices = fields.get("choices")
         if not isinstance(choices, list) or not choices:
-            is_told = fields.get("error") or fields.get("message")
+            is_told = any(map(fields.get, refusals.ANYWHERE)) or refusals.inner_status(fields)
             raise BrokenAnswer("JSON that is not an answer", answer if is_told else None)
         choice = {"finish_reason": "stop", **{name: each for name, each in fields_of(choices[0]).items() if each}}
         return self._all_new(self.take({**fields, "choices": [choice]}))

@@ -59,9 +59,10 @@ FILTER = re.compile(
     re.IGNORECASE,
 )
 BAD_KEY = re.compile(r"api key (?:not valid|expired)", re.IGNORECASE)
-ANYWHERE = ("error", "message", "errors")  # what is wrong, where it is not within the error
+ANYWHERE = ("error", "message", "errors", "detail")  # what is wrong, where it is not within the error
 ECHO = 36  # characters in a row that a service takes from a request; a shorter run can be its own words
 QUOTED = frozenset({"input", "failed_generation", "url"})  # beside what is wrong; what people or the model wrote
+OF_MINIMAX = {1002: 429, 1004: 401, 1008: 402, 1039: 429, 2013: 400, 2049: 401}  # its own codes, as a status
 PAUSES = {503: 60.0, 529: 60.0}  # seconds of a pause that are believed; what is overloaded may be well any moment
 LONGEST_PAUSE = 900.0
 _LIMITS = tuple(
@@ -176,16 +177,16 @@ def _read(text: str, status: int | None, headers: Mapping[str, str], sent: Sent)
     body = _parsed(text)
     body = body[0] if isinstance(body, list) and body else body  # pyright: ignore[reportUnknownVariableType] - the service's JSON
     fields = fields_of(body)
-    error = fields_of(fields.get("error")) or fields
-    says = *(error.get(each) for each in ("message", "detail")), *(fields.get(each) for each in ANYWHERE)
+    error = fields_of(fields.get("error")) or fields_of(fields.get("base_resp")) or fields
+    says = *(error.get(each) for each in ("message", "detail", "status_msg")), *(fields.get(each) for each in ANYWHERE)
     message = next((each if isinstance(each, str) else _written(each) for each in says if each), "" if fields else text)
     if raw := fields_of(error.get("metadata")).get("raw"):  # what stands behind a gateway says what is wrong
         inner = _parsed(raw) if isinstance(raw, str) else raw
         message = f"{message}: {raw if inner is None else _written(inner)}"
     message = message[:LOOKED_AT]
     code, kind, param = (_name(error.get(name)) for name in ("code", "type", "param"))
-    if status is None and re.fullmatch(r"[45]\d\d", code):
-        status = int(code)
+    if status is None:
+        status = int(code) if re.fullmatch(r"[45]\d\d", code) else inner_status(fields)
     said = f"status {status}" if status else "", kind, code if code != str(status) else ""
     head = ", ".join(each for each in said if each)
     told = sent.cut_from(f"{head}: {message}" if head else message)[:LONGEST_DETAIL]
@@ -224,6 +225,12 @@ def _wait(words: str, text: str) -> float | None:
 def fields_of(value: Any) -> dict[str, Any]:
     """Return an object of the service's JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - the service's JSON
+
+
+def inner_status(fields: Mapping[str, Any]) -> int | None:
+    """Return the status that MiniMax gives within an answer, if that is a refusal."""
+    code = fields_of(fields.get("base_resp")).get("status_code")
+    return OF_MINIMAX.get(code, 500) if isinstance(code, int) and code else None
 
 
 def _name(value: object) -> str:

@@ -12,7 +12,7 @@ from core.model import ToolCall
 
 MOST_BLANK = 1_000  # characters before the first word, of which nobody sees any
 LONGEST_MARK = 64  # characters
-_TAGS = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "analysis")
+_TAGS = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "mm:think", "analysis")
 _OF_TAGS = f"(?:{'|'.join(_TAGS)})"
 _HARMONY = ("<|channel|>", "<|start|>")
 _FIRST = (*(f"**<{tag}>" for tag in _TAGS), "to=functions.", "analysis", "commentary to=")
@@ -26,7 +26,7 @@ _AROUND = ("<answer>", "</answer>", "<response>", "</response>")
 """Marks around all of an answer."""
 _PAIRS = (
     *("[think]", "[/think]", "◁think▷", "◁/think▷"),
-    *("<|begin_of_thought|>", "<|end_of_thought|>", "<|channel>thought"),
+    *("<|begin_of_thought|>", "<|end_of_thought|>", "<|channel>thought", "<|inner_prefix|>", "<|inner_suffix|>"),
 )
 _MARKS = (
     *(f"<{tag}>" for tag in _TAGS),
@@ -35,11 +35,11 @@ _MARKS = (
 )
 _BEGUN = frozenset(mark[:size] for mark in _MARKS for size in range(1, len(mark)))
 _BEGUN_FIRST = frozenset(mark[:size] for mark in _FIRST for size in range(1, len(mark) + 1))
-has_sign = re.compile(r"[<`\[{◁]").search
+has_sign = re.compile(r"[<`\[{◁\]]").search
 """Whether a text has anything of what marks begin with behind the first word; most have not."""
 _HEADS = frozenset(mark[:3] for mark in _MARKS)
-_MAY_BEGIN = re.compile(r"<(?=/?(?:[a-z]|\Z)|[|｜‖])|\[(?=[^\d\s]|\Z)|\{|(?<!`)`{1,2}\Z|```|◁", re.IGNORECASE)
-_TAG = re.compile(rf"(?:\*\*)?<{_OF_TAGS}(?:\s[^<>\n]{{0,60}})?>|\[think\]|◁think▷", re.IGNORECASE)
+_MAY_BEGIN = re.compile(r"(?im)<(?=/?(?:[a-z]|\Z)|[|｜‖])|\[(?=[^\d\s]|\Z)|\{|(?<!`)`{1,2}\Z|```|◁|^\](?=<\]|<?\Z)")
+_TAG = re.compile(rf"(?i)(?:\*\*)?<{_OF_TAGS}(?:\s[^<>\n]{{0,60}})?>|\[think\]|◁think▷|<\|begin_of_thought\|>")
 _BEGUN_TAG = re.compile(rf"<{_OF_TAGS}\s[^<>\n]{{0,60}}\Z", re.IGNORECASE)
 _ENDING = re.compile(rf"</{_OF_TAGS}>|\[/think\]|◁/think▷|<\|end_of_thought\|>", re.IGNORECASE)
 _ENDING_LINE = re.compile(rf"\n[ \t*]*(?:{_ENDING.pattern})", re.IGNORECASE)
@@ -47,8 +47,7 @@ FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,2
 _STRIPPED = re.compile(r"analysis(?=\w)|commentary to=|to=functions\.")
 _BEGINNINGS = (  # in front of thoughts, with what ends them
     (_TAG, _ENDING),
-    (re.compile(r"<\|begin_of_thought\|>", re.IGNORECASE), re.compile(r"<\|end_of_thought\|>", re.IGNORECASE)),
-    (re.compile(r"<\|channel>thought"), re.compile(r"<channel\|>")),
+    (re.compile(r"<\|channel>thought|<\|inner_prefix\|>"), re.compile(r"<channel\|>|<\|inner_suffix\|>")),
 )
 _BLANK = re.compile(r"\s*+")
 _BOLD = re.compile(r"\*\*(?=\s|\Z)")  # what is left behind a mark that was bold

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pydantic import Field, SkipValidation
 
@@ -37,8 +37,7 @@ class Prompt:
     is_for_another: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(NamedTuple):
     """A tool as the model is told about it; `parameters` is a JSON schema."""
 
     name: str

@@ -18,6 +18,11 @@ def _cloudflare(status: int, message: str, code: int) -> Reply:
     return Reply(status, {"errors": [{"message": message, "code": code}], "success": False, "result": {}})
 
 
+def minimax(code: int, message: str) -> Reply:
+    """Return one as MiniMax does, within what would be an answer."""
+    return Reply(200, {"id": "0", "choices": None, "base_resp": {"status_code": code, "status_msg": message}})
+
+
 TOO_LONG: Mapping[str, tuple[Reply, int | None]] = {
     "OpenAI": (
         error(
@@ -244,6 +249,7 @@ UNPAID: Mapping[str, Reply] = {
         "Account foo is suspended, possibly due to reaching the monthly spending limit or failure to pay invoices.",
         code="PRECONDITION_FAILED",
     ),
+    "MiniMax": minimax(1008, "insufficient balance"),
     "LiteLLM": error(
         400, "Budget has been exceeded! Current cost: 10.1, Max budget: 10.0", type="budget_exceeded", code="400"
     ),

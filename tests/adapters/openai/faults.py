@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.servers.openai import DONE, ERROR_EVENT, Cut, End, Step, chunk
+from tests.servers.openai_refusals import minimax
 from tests.servers.service import Fault, Reply, Reset
 
 HTML = {"Content-Type": "text/html"}
@@ -50,6 +51,7 @@ IN_PLACE = {
     "whole: an error beside choices": InPlace(
         Reply(200, {**EMPTY_ANSWER, **ERROR_EVENT}), "an error instead of an answer"
     ),
+    "whole: an error of MiniMax": InPlace(minimax(1002, "rate limit exceeded(RPM)"), "status 429"),
     "whole: an empty answer": InPlace(Reply(200, EMPTY_ANSWER), "an empty answer"),
 }
 IN_THE_MIDDLE = {
@@ -59,6 +61,8 @@ IN_THE_MIDDLE = {
     "an error event": InTheMiddle((ERROR_EVENT, DONE), "an error instead of an answer"),
     "an error event of another shape": InTheMiddle(({"error": "overloaded"}, DONE), "an error instead of an answer"),
     "an error event of llama.cpp": InTheMiddle((b'error: {"code":500,"message":"Compute error."}\n\n',), "status 500"),
+    "an error event of MiniMax": InTheMiddle(({"base_resp": {"status_code": 1013}}, DONE), "status 500"),
+    "an error event of FastAPI": InTheMiddle(({"detail": "Overloaded."}, DONE), "an error instead of an answer"),
     "an error as the finish reason": InTheMiddle((chunk({}, finish="error"), DONE), "an error instead of an end"),
     "bad JSON": InTheMiddle((b'data: {"choices": [\n\n', DONE), "an event that is not JSON"),
     "JSON without end": InTheMiddle((b"data: " + b"[" * 100_000 + b"\n\n", DONE), "an event that is not JSON"),

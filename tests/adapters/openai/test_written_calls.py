@@ -25,6 +25,7 @@ DSML = (
     '<DSMLtool_calls>\n<DSMLinvoke name="search_documents">\n'
     '<DSMLparameter name="query" string="true">arms</DSMLparameter>\n</DSMLinvoke>\n</DSMLtool_calls>'
 )
+M3 = "]<]minimax[>["
 FORMS = {
     "Hermes, upper case": HERMES.replace("tool_call", "TOOL_CALL"),
     "functions. in front": JSON.replace("search_documents", "functions.search_documents"),
@@ -39,6 +40,11 @@ FORMS = {
     "Gemma 4, without its marks": "call:search_documents{query:arms}",
     "FunctionGemma": "<start_function_call>call:search_documents{query:<escape>arms<escape>}<end_function_call>",
     "Gemini": "call:default_api:search_documents{query:arms}",
+    "Apertus": f'<|tools_prefix|>[{{"search_documents": {ARGUMENTS}}}]<|tools_suffix|>',
+    "MiniMax M2": '<minimax:tool_call>\n<invoke name="search_documents">\n<parameter name="query">arms</parameter>\n'
+    "</invoke>\n</minimax:tool_call>",
+    "MiniMax M3": f'{M3}<tool_call>\n{M3}<invoke name="search_documents">{M3}<query>arms{M3}</query>{M3}</invoke>\n'
+    f"{M3}</tool_call>",
     "LongCat": f"<longcat_tool_call>{JSON}</longcat_tool_call>",
     "GLM": "<tool_call>search_documents\n<arg_key>query</arg_key>\n<arg_value>arms</arg_value>\n</tool_call>",
     "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.search_documents:0<|tool_call_argument_begin|>"
@@ -71,7 +77,8 @@ BEHIND_PROSE = {
     "a line of JSON": f"\n{JSON}",
     "Llama": '\n[search_documents(query="arms")]',
     **{
-        name: FORMS[name] for name in ("Hermes, upper case", "Gemma", "Gemma 4", "GLM", "Kimi", "DeepSeek", "Anthropic")
+        name: FORMS[name]
+        for name in ("Hermes, upper case", "Gemma", "Gemma 4", "GLM", "Kimi", "DeepSeek", "Anthropic", "MiniMax M3")
     },
     "DeepSeek, with marks of its own": FORMS["DeepSeek, with marks of its own"],
 }
@@ -158,6 +165,7 @@ async def test_an_answer_stands_whose_call_may_not_be_made(model: OpenAIChat, se
         "[search_documents](https://docs.example) is a link.",
         "``<｜DSML｜tool_calls>`` is a mark, and functools[0] is none.",
         "search_documents (the tool) is a function, and so is search_documents(query).",
+        "A tag of the newer MiniMax begins with\n]<]minimax, and\n]\nends a list.",
         "The list [a, [b]] and {c} and a <b> and <tools/>.\n- [ ] to do\n- [x] done\n[1]: see",
     ],
 )
