@@ -45,9 +45,9 @@ _OPEN_LABEL = re.compile(r"!?\[(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]|(?!)){0,
 _AUTOLINK = re.compile(r"<((?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}:|www\.)[^\s<>]{0,2000})>")
 _COMMENT, _COMMENT_END, _LONGEST_COMMENT = "<!--", "-->", 2_000  # characters
 _NAMES = (
-    "a|abbr|article|aside|audio|b|big|blockquote|body|br|button|caption|center|cite|code|col|colgroup|dd|del|details|"
-    "dfn|div|dl|dt|em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|"
-    "li|link|main|mark|meta|nav|object|ol|option|p|picture|pre|q|s|samp|script|section|select|small|source|span|"
+    "a|abbr|article|aside|audio|b|big|blockquote|body|br|button|caption|center|cite|code|col|colgroup|data|dd|del|"
+    "details|dfn|div|dl|dt|em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|"
+    "label|li|link|main|mark|meta|nav|object|ol|option|p|picture|pre|q|s|samp|script|section|select|small|source|span|"
     "strike|strong|style|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video"
 )
 _TAG = re.compile(rf"</?({_NAMES})(?:[ \t/][^<>\n]{{0,2000}})?>", re.IGNORECASE)

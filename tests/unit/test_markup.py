@@ -49,6 +49,7 @@ def rewrite(text: str) -> str:
         ("Robots sense [2] and act [1].", "Robots sense [1] and act [2]."),
         ("Twice [3], the same [3].", "Twice [1], the same [1]."),
         ("Both [4][2].", "Both [1][2]."),
+        ('<data kind="passages">\nBoth [4][2].\n</data>', "Both [1][2]."),
         ("Both [4] [2].", "Both [1][2]."),
         ("Both [4, 2].", "Both [1][2]."),
         ("All [1-3].", "All [1][2][3]."),
