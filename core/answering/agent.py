@@ -255,7 +255,7 @@ class Run:
         if is_excused or draft.says_no or draft.markup.citations or draft.markup.notes.removed_deeds:
             return True
         # One that says nothing is no better the next time; one of which nothing can be shown may be.
-        return not draft.text.strip() if draft.markup.is_blank else has_places(draft.text, self._sources)
+        return not draft.text.strip() if draft.markup.is_blank else has_places(draft.blocks, self._sources)
 
     def _first_search(self) -> tuple[ToolCall, ...]:
         """Return the search for the question itself, with what was asked before it where it does not stand alone."""

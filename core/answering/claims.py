@@ -234,10 +234,10 @@ class Evidence:
             self._leaning += self._claims[text].leaning if sentence not in (self.said, self.asked) else 0
         return self._claims[text]
 
-    def is_english(self, claim: Statement) -> bool:
-        """Return whether a claim is; if its own words do not say, if all of the answer is, or else the question."""
-        asked = self.claim(self.asked or self.said)
-        return claim.is_english and (claim.leaning or self._leaning or asked.leaning) > 0
+    def compares(self, claim: Statement) -> bool:
+        """Return whether words count: if a claim's own do not say its language, those of the answer or question do."""
+        leaning = claim.leaning or self._leaning or self.claim(self.asked or self.said).leaning
+        return self._is_english and claim.is_english and leaning > 0
 
     def claim_before(self, text: str, row: str) -> str:
         """Return the sentence at the end of a visible text, or all of its row; once for all marks that stand there."""
@@ -297,8 +297,7 @@ class Evidence:
         return found.share if found.is_exact else 0.0
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
-        is_english = self._is_english and self.is_english(claim)
-        is_compared = is_english and any(each.is_english for each in known)
+        is_compared = self.compares(claim) and any(each.is_english for each in known)
         looked_for = (said for said in claim.said if is_compared or not said.is_counted)  # not all numerals are known
         is_exact = all(any(each.has(said) for each in known) for said in looked_for)
         is_exact = is_exact and all(any(code in each.squeezed for each in known) for code in claim.code)
@@ -308,11 +307,6 @@ class Evidence:
         for name in claim.names - found:  # which may be cut, as "Dec" is for December
             is_exact = is_exact and any(name[2:] and word.startswith(name) for each in known for word in each.words)
         return Support(sum(map(len, found)) / (sum(map(len, claim.words)) or 1), is_exact)
-
-    def compares(self, text: str) -> bool:
-        """Return whether a text says enough in words that can be compared with those of the passages."""
-        said = self.claim(text)
-        return self._is_english and said.is_checkable and self.is_english(said)
 
 
 _passage = lru_cache(1 << 9)(Statement)  # the questions of a day find many of the same passages

@@ -180,8 +180,8 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     if (is_talk or has_grounds or (citations and not notes.sources.are_checked)) and not is_blank:
         return Verdict(Status.ANSWERED, citations=citations, blocks=(*blocks, *_remarks(draft, search)))
     if not citations and is_selected and not is_blank:
-        blocks, citations = _cited_at_end(blocks), tuple(notes.sources.citations.values())
-    elif not citations and has_places(draft.text, notes.sources):
+        blocks, citations = _cited_at_end(draft), tuple(notes.sources.citations.values())
+    elif not citations and has_places(blocks, notes.sources):
         blocks = with_footnotes(blocks, notes)
         citations = cited(blocks, notes)
     said = weighed(blocks, notes.sources.evidence) if citations else ()
@@ -216,13 +216,13 @@ def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> 
     return Verdict(Status.NO_CONTEXT, messages.no_context(question, has_nearest=bool(nearest)), nearest=nearest)
 
 
-def _cited_at_end(blocks: Sequence[Block]) -> Sequence[Block]:
+def _cited_at_end(draft: AnswerDraft) -> tuple[Block, ...]:
     """Cite the selection, which is the one source, where the model forgot to."""
-    *before, last = blocks
-    mark = Footnote(1, "")
+    *before, last = chain(*draft.markup.read())
+    mark, behind = Footnote(1, ""), draft.blocks[len(before) + 1 :]
     if isinstance(last.leaf, Paragraph):
-        return (*before, replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))
-    return (*blocks, Block(Paragraph((mark,))))
+        return (*before, replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))), *behind)
+    return (*before, last, Block(Paragraph((mark,))), *behind)
 
 
 def _remark(sentence: str) -> Block:
@@ -269,13 +269,13 @@ def _noted(block: Block, notes: Footnotes) -> Block:
     return replace(block, leaf=leaf)
 
 
-def has_places(text: str, sources: Sources) -> bool:
-    """Return whether the passages may say where footnotes belong in a text that has none.
+def has_places(blocks: Sequence[Block], sources: Sources) -> bool:
+    """Return whether the passages may say where footnotes belong in an answer that has none.
 
     Where words cannot be compared, they do if one of them alone has the numbers and code of a sentence.
     """
-    evidence = sources.evidence
-    return evidence.compares(text) or any(_holder(evidence.claim(each), sources) for each in sentences(text))
+    said = [claim for _, claim in statements(blocks, sources.evidence) if claim.is_checkable]
+    return any(sources.evidence.compares(claim) or _holder(claim, sources) for claim in said)
 
 
 def _holder(claim: Statement, sources: Sources) -> int:

@@ -34,7 +34,7 @@ async def answered(script: Script, *pieces: str, is_cut: bool = False) -> tuple[
     [
         (("Robots act [1]. ", "They turn and they turn and they turn and", " they turn and they turn."), None),
         (("Robots act [1]:\n```py\nact()\nact()\nact()\nact()\n", "turn = act"), "act()\nact()\n```"),
-        (("Robots act [1]:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 ", "| 4 4 4 4"), "| 1 | 2 |"),
+        (("Robots act [1]:\n\n| a | b |\n|---|---|\n| x | y |\n| z ", "| z z z z"), "| x | y |"),
         (
             ("Robots act [1]. They turn and turn and turn and turn too [", "2"),
             "They turn and turn and turn and turn too",
