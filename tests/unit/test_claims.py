@@ -306,14 +306,14 @@ async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> No
     assert (answer.status, answer.citations) == (Status.NO_CONTEXT, ())
 
 
-@pytest.mark.parametrize("name", ["first", "second", "third", "fourth", "fifth"])
+@pytest.mark.parametrize("name", ["first", "second", "third", "fourth", "fifth", "sixth"])
 def test_most_claims_of_a_deed_are_found(name: str) -> None:
-    """And few others are taken for one: of each set, 60 are claims and 60 are none."""
+    """And few others are taken for one: of each set, half are claims and half are none."""
     lines = (EVALUATION / f"deeds_{name}.jsonl").read_text(encoding="utf-8").splitlines()
     judged = [(row["is_claim_of_deed"], any(deeds(row["text"]))) for row in map(json.loads, lines)]
 
-    assert judged.count((True, True)) >= 0.9 * 60
-    assert judged.count((False, True)) <= 0.05 * 60
+    assert judged.count((True, True)) >= 0.9 * len(judged) / 2
+    assert judged.count((False, True)) <= 0.05 * len(judged) / 2
 
 
 @pytest.mark.parametrize("text", ["", "...", "—", "✅", "(,;:)", "Done!", "I", "“I have sent it.”", "Did I send it?"])
