@@ -23,7 +23,7 @@ _MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s
 _HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$|^\s*:{3,}")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _ONLY_MARKUP = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)")
-_LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)|<?https?://\S+")
+_LINK = re.compile(r"!?\[[^\]]{0,300}\]\([^)]{0,500}\)|<?https?://\S+")
 _BOLD = r"(?:\*\*|__)[^*_]+(?:\*\*|__)"
 _LABEL = re.compile(rf"{_BOLD}(?:\s*\([^)]*\))?[.:]?")
 _POINTS_BACK = re.compile(

@@ -54,6 +54,7 @@ ALWAYS_QUICK = 0.1  # seconds, below which no ratio means anything
 A_STEP = 0.4  # the same where the longer text may be the first that takes a second message
 A_LONG_ANSWER = 2.0  # seconds, three times what the worst one takes
 A_MESSAGE = 0.25  # seconds, many times what the worst one takes
+A_WHILE = 1_200  # seconds for what is nearly all work, which a busy machine does slowly
 MOST = 3.0  # times, where reading everything twice would be four
 MARKS = [
     "`",
@@ -162,9 +163,9 @@ OF_PEOPLE = ("small talk", "an acknowledgement", "a question among people")
 MESSAGES = (READERS["messages on Discord"], READERS["messages on Slack"])
 
 
-def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int, *, enough: float = 0.0) -> float:
+def least(reader: Callable[[str], Any], text: str, *, enough: float = 0.0) -> float:
     """Give the least CPU time of several runs: others only ever add to it. One below what is *enough* is the last."""
-    text, times = beginning + (unit * (length // len(unit) + 1))[:length] + "x", list[float]()
+    times = list[float]()
     for _ in range(ROUNDS):
         begun = time.process_time()
         reader(text)
@@ -174,21 +175,31 @@ def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int
     return min(times)
 
 
+def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int, *, enough: float = 0.0) -> float:
+    """Give the least CPU time for a text that repeats a unit."""
+    return least(reader, beginning + (unit * (length // len(unit) + 1))[:length] + "x", enough=enough)
+
+
+def takes_twice(reader: Callable[[str], Any], beginning: str, unit: str) -> bool:
+    """Say whether twice the text takes about twice the time, or hardly any."""
+    quick = A_STEP if reader in MESSAGES else ALWAYS_QUICK
+    long = seconds(reader, beginning, unit, LONG, enough=quick)
+    return long < quick or long / seconds(reader, beginning, unit, SHORT) < MOST
+
+
+@pytest.mark.timeout(A_WHILE)
 @pytest.mark.skipif(not WHOLE, reason="it takes time, which a busy machine has not")
 @pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
 @example(beginning="", unit="www.>。")
-@example(beginning="", unit="](![")
+@example(beginning="", unit="](![")  # which once took four times as long where it is asked what a quote is about
 @given(
     beginning=st.sampled_from(BEGINNINGS),
     unit=st.lists(st.sampled_from([*MARKS, *PIECES]), min_size=1, max_size=4).map("".join),
 )
 @settings(max_examples=150, deadline=None)
 def test_twice_the_text_takes_about_twice_the_time(reader: Callable[[str], Any], beginning: str, unit: str) -> None:
-    """Of any text, in every reader."""
-    quick = A_STEP if reader in MESSAGES else ALWAYS_QUICK
-    long = seconds(reader, beginning, unit, LONG, enough=quick)
-
-    assert long < quick or long / seconds(reader, beginning, unit, SHORT) < MOST
+    """Of any text, in every reader; a machine that was busy with others meanwhile is given another chance."""
+    assert any(takes_twice(reader, beginning, unit) for _ in range(ROUNDS))
 
 
 def _patterns() -> Iterator[str]:
@@ -239,9 +250,7 @@ def _assert_quick(name: str, unit: str, *, beginning: str = "") -> None:
     for length in LENGTHS:
         for end in ("q!", " q?"):
             text = (beginning + unit * (length // len(unit) + 1))[:length] + end
-            begun = time.process_time()
-            READERS[name](text)
-            assert time.process_time() - begun < A_MESSAGE, (name, beginning, unit, length, end)
+            assert least(READERS[name], text, enough=A_MESSAGE) < A_MESSAGE, (name, beginning, unit, length, end)
 
 
 @pytest.mark.parametrize("unit", UNHARMED)
@@ -251,6 +260,7 @@ def test_a_message_of_people_is_read_at_once(name: str, unit: str) -> None:
     _assert_quick(name, unit)
 
 
+@pytest.mark.timeout(A_WHILE)
 @pytest.mark.parametrize("name", OF_PEOPLE)
 def test_a_message_that_repeats_what_people_say_is_read_at_once(name: str) -> None:
     """Each word that is looked for in messages can be what somebody repeats."""
@@ -259,6 +269,7 @@ def test_a_message_that_repeats_what_people_say_is_read_at_once(name: str) -> No
         _assert_quick(name, f"{word} ")
 
 
+@pytest.mark.timeout(A_WHILE)
 @pytest.mark.skipif(not WHOLE, reason="it takes time, which a busy machine has not")
 @pytest.mark.parametrize("name", OF_PEOPLE)
 @given(
@@ -282,9 +293,7 @@ def test_a_run_of_marks_is_read_once(name: str, unit: str) -> None:
 def test_marks_that_nothing_closes_are_read_once(name: str, unit: str) -> None:
     """A lone backtick before much text once took seconds, too."""
     for text in (unit * (40_000 // len(unit)), f"{unit}{'word ' * 8_000}"):
-        begun = time.process_time()
-        READERS[name](text)
-        assert time.process_time() - begun < A_LONG_ANSWER
+        assert least(READERS[name], text, enough=A_LONG_ANSWER) < A_LONG_ANSWER
 
 
 @pytest.mark.parametrize("unit", ["0x", "5", "aB", "_"])
