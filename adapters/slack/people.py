@@ -119,10 +119,8 @@ class People:
 
         Raises `PostingFailed`, or `StoreUnavailable`.
         """
-        found = list[str]()
-        for group in await self._groups(workspace):
-            found += sorted(await self._members_of(workspace, group))
-        return list(dict.fromkeys(found or await _admins(await self._workspaces.find(workspace), most)))[:most]
+        ids = [one for each in await self._groups(workspace) for one in sorted(await self._members_of(workspace, each))]
+        return list(dict.fromkeys(ids or await _admins(await self._workspaces.find(workspace), most)))[:most]
 
     async def _groups(self, workspace: str) -> Sequence[str]:
         """Return the groups whose members moderate. Raises `StoreUnavailable`."""
@@ -253,7 +251,8 @@ class People:
         Raises `PostingFailed`: then the next question looks again, once the time is over that Slack has asked for.
         """
         try:
-            people = await self._people(workspace)
+            people = dict(await self._people(workspace))
+            people[OTHERS] |= self._reaches.get(key) is Reach.ORGANIZATION  # people of other workspaces are not listed
             if has_guests := any(people.values()):
                 with suppress(Rejected):
                     has_guests = await self._is_any_guest(workspace, channel, people)

@@ -78,22 +78,26 @@ async def _company() -> AsyncIterator[Company]:
 
 @pytest.mark.promise("guests-apart")
 async def test_readers_are_the_workspace_and_its_organization(company: Company) -> None:
-    """Of a channel that all of the organization uses it is that alone, as it is for who is at home elsewhere."""
+    """Of a channel that all of it uses it is that alone, unless guests are in it, as for who is at home elsewhere."""
     server, workspace = company.server, company.workspace
     ada = server.add_member(workspace)
     bob = server.add_member(workspace, "bob", team_id="T9")
     bob.enterprise_id = "E1"
     in_both = server.add_member(workspace, "cleo", team_id="T9", teams=frozenset({workspace.team_id}))
-    in_both.enterprise_id = "E1"
+    guest = server.add_member(workspace, "gus", team_id="T9", is_restricted=True)
+    in_both.enterprise_id = guest.enterprise_id = "E1"
     own, wide = server.add_channel(workspace), server.add_channel(workspace, "wide")
     wide.is_org_shared = True
     for channel in (own, wide):
         channel.members |= {bob.id, in_both.id}
 
     found = [await company.readers(by, channel) for by in (ada, bob, in_both) for channel in (own, wide)]
+    wide.members.add(guest.id)
+    company.now[0] = KEPT
+    found.append(await company.readers(ada, wide))
 
     team, organization = company.members(workspace.team_id, "E1"), company.members("E1")
-    assert found == [team, organization, organization, organization, team, organization]
+    assert found == [team, organization, organization, organization, team, organization, company.strangers]
 
 
 @pytest.mark.promise("guests-apart")
