@@ -100,7 +100,7 @@ class AnswerDraft:
         text, self._held = self._held + piece, ""
         while not self._is_no and (found := whole.search(text)):
             self._has_begun = self._has_begun or bool(_SAID.search(text, 0, found.start()))
-            self.says_no, text = True, text[: found.start()] + text[found.end() :]
+            self.says_no, text = True, f"{text[: found.start()]} {text[found.end() :]}"
         if self._is_no:
             return ""
         if not is_last:
@@ -182,7 +182,7 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
     if not citations and is_selected and not is_blank:
         blocks, citations = _cited_at_end(draft), tuple(notes.sources.citations.values())
     elif not citations and has_places(blocks, notes.sources):
-        blocks = with_footnotes(blocks, notes)
+        blocks = tuple(_noted(block, notes) for block in blocks)
         citations = cited(blocks, notes)
     said = weighed(blocks, notes.sources.evidence) if citations else ()
     if citations and is_founded(said):
@@ -229,11 +229,6 @@ def _remark(sentence: str) -> Block:
     return Block(Paragraph((Emphasis(tuple(inert(sentence))),)))  # names and what a model wrote may be in it
 
 
-def with_footnotes(blocks: Sequence[Block], notes: Footnotes) -> tuple[Block, ...]:
-    """Return an answer with a footnote behind each paragraph, item and row for the passages that hold it."""
-    return tuple(_noted(block, notes) for block in blocks)
-
-
 def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[CheckedSentence, ...]:
     """Return what an answer says, as far as it can be checked, and how much of it the passages hold together."""
     said = ((text, claim) for text, claim in statements(blocks, evidence) if claim.is_checkable)
@@ -248,15 +243,14 @@ def is_founded(said: Sequence[CheckedSentence]) -> bool:
 def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[tuple[str, Statement]]:
     """Yield each sentence and row of an answer and what it says; headings and code are not judged."""
     for block in blocks:
-        said = list[str]()
-        if isinstance(block.leaf, Paragraph):
-            said = sentences(_MARKS.sub("", visible(block.leaf.children)))
-        elif isinstance(block.leaf, TableRow):
-            said = [_MARKS.sub("", visible_row(block.leaf.cells)).strip(" |")]
+        leaf = block.leaf
+        row = [_MARKS.sub("", visible_row(leaf.cells)).strip(" |")] if isinstance(leaf, TableRow) else []
+        said = sentences(_MARKS.sub("", visible(leaf.children))) if isinstance(leaf, Paragraph) else row
         yield from ((each, evidence.claim(each)) for each in said)
 
 
 def _noted(block: Block, notes: Footnotes) -> Block:
+    """Return a paragraph, item or row with footnotes behind it for the passages that hold what it says."""
     said = (claim for _, claim in statements((block,), notes.sources.evidence) if claim.is_checkable)
     numbers = dict.fromkeys(number for claim in said if (number := _holder(claim, notes.sources)))
     marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))

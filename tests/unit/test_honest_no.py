@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.answering.citations import Footnotes, Sources
@@ -56,7 +56,7 @@ async def test_the_word_for_no_answer_behind_other_words_takes_them_back(script:
     """They name no passage, so that they are no answer; nobody is asked to repair them."""
     shown, answer = await run(script(turn("Let me look.", " NOT_", "IN_DOCUMENTS", " I fear.")), Shelf(hit()))
 
-    assert seen(shown) == [ASKED, "Let me look.  I fear.", Restarted()]
+    assert seen(shown) == [ASKED, "Let me look.   I fear.", Restarted()]
     assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
 
 
@@ -79,6 +79,7 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=8)
 
 @pytest.mark.promise("honest-no")
 @given(text=TEXTS.map("".join), size=st.integers(1, 5))
+@example(text=f"NOT_IN_{NO}DOCUMENTS", size=1)
 @settings(max_examples=examples(300), deadline=None)
 def test_no_draft_ever_shows_the_word_however_it_is_cut(text: str, size: int) -> None:
     """Nor the part of it that has come by then; and what is shown of the rest does not depend on the cuts."""

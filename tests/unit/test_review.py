@@ -34,9 +34,10 @@ def agent_of(said: str, reviewer: ScriptedChatModel, events: list[object] | None
     return Agent(model, Shelf(hit(text=ARM)), clock=Clock(), observer=observer, reviewer=Reviewer(reviewer))
 
 
-async def test_what_the_words_cannot_tell_is_told_by_the_reviewer(script: Script) -> None:
+@pytest.mark.parametrize("reply", ["2", "[2].", "Sentence 2"])
+async def test_what_the_words_cannot_tell_is_told_by_the_reviewer(script: Script, reply: str) -> None:
     """A negation has the words of its passage; footnotes that were shown stay."""
-    answer = await agent_of(f"{HELD} {NEGATED}", script(turn("2"))).answer(question())
+    answer = await agent_of(f"{HELD} {NEGATED}", script(turn(reply))).answer(question())
 
     assert answer.status is Status.ANSWERED
     assert answer.text == f"{HELD} {NEGATED}\n\n{TOLD.format('It never moves with a speed of 0.4 m/s.')}"
