@@ -2,8 +2,9 @@
 
 `python -m bench.quotes` asks the questions of `tests/evaluation/answers_*.jsonl`, which beginners might ask a
 textbook, a course book and the documentation of ROS 2. The ones with `new` in their id were written after the way of
-quoting was settled, those with `third` by somebody who had read the documents and neither the code nor an answer; both
-are counted alone. With `--wrong` it prints the answers that are not as they should be.
+quoting was settled, those with `third` by somebody who had read the documents and neither the code nor an answer, and
+those with `fourth` to learn from; each part is counted alone. With `--wrong` it prints the answers that are not as they
+should be.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def split(results: Sequence[Result]) -> dict[str, list[Result]]:
     """Tell the questions apart by what was known of the way of quoting when they were written."""
     parts = defaultdict[str, list[Result]](list)
     for result in results:
-        part = next((part for part in ("new", "third") if f"-{part}-" in result.case.id), "first")
+        part = next((part for part in ("new", "third", "fourth") if f"-{part}-" in result.case.id), "first")
         parts[f"acceptable, {part} questions"].append(result)
     return parts
 

@@ -34,7 +34,7 @@ from core.ports import Embedder
 
 NAME = "extractive"
 NOTICE = f"_{QUOTES_ONLY}_"
-MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
+MEANING = 0.65  # weight of the cosine against the share of words
 SELECTION_RELEVANCE = 0.5
 MOST_PARTS = 3
 MOST_COMPARED = 40  # units, of which each takes some milliseconds to embed
@@ -109,8 +109,8 @@ class ExtractiveModel:
         asked = AskedWords(respelled(" and ".join(read.parts), said, self.embedder.count_tokens))
         parts = Counter(each["number"] for each in read.results)  # of a section
         sources = [
-            Source(number, score, title, section, tuple(units(text)), rank, parts[number] > 1)
-            for rank, (number, score, title, section, text) in enumerate(map(_FIELDS, read.results))
+            Source(number, score, title, section, tuple(units(text)), parts[number] > 1)
+            for number, score, title, section, text in map(_FIELDS, read.results)
         ]
         name = asked.text.rpartition(" ")[2]
         is_name = asked.topics and name.isupper() and self.embedder.count_tokens(name) == 1
@@ -202,8 +202,7 @@ def _queries(asked: _Asked) -> list[str]:
     [*whole] = asked.parts
     if two := AskedWords(whole[0]).compared:
         return [" vs ".join(two), *two]
-    parts = [part.strip(" ,") for part in _JOINT.split(whole[0])] if asked.given else []
-    parts = [part for part in parts if stems(part)]
+    parts = [part.strip(" ,") for part in _JOINT.split(whole[0]) if stems(part)] if asked.given else []
     whole = whole if asked.is_restated else []
     return [*whole, *(parts if 1 < len(parts) <= MOST_PARTS - len(whole) else [])]
 

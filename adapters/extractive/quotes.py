@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import permutations, zip_longest
 from math import log
 
 from adapters.extractive.units import (
@@ -38,12 +38,10 @@ DANGLING = 0.7
 HEADLINE = 0.8
 DEFINITION = 1.4
 NEARLY_DEFINITION = 1.2
-BEFORE = 2  # words before a name in a longer one
-TITLED = 1.1
+BEGINNING = 4  # words of a unit that say what it is about
 EXAMPLE = 0.85
-ASSIGNED = 0.65
+ASSIGNED = 0.55
 NEWS = 0.75
-LATER = 0.97  # for each passage that was found before
 WANTED = 1.1
 UNWANTED = 0.8
 NO_DEFINITION = 0.65
@@ -136,13 +134,11 @@ def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
     Relevant passages count more; words that point at nothing and headlines without a sentence count less; a sentence
     that says what the thing asked for *is* counts more, and so does code for who asks how.
     """
-    weight = (0.5 + source.score / 2) * LATER**source.rank
+    weight = 0.5 + source.score / 2
     if unit.place == 0 and (unit.points_back or (source.is_part and _TERMINAL.match(unit.text))):
         weight *= DANGLING
     if unit.kind is UnitKind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
         weight *= HEADLINE
-    if unit.marker[:1].isdigit() and asked.topics and not asked.asks_how:
-        weight *= UNWANTED  # steps say what to do
     if not unit.is_prose:
         is_wanted = asked.asks_how if unit.kind is UnitKind.CODE else asked.asks_value
         weight *= WANTED if is_wanted else NO_DEFINITION if asked.topic else UNWANTED
@@ -151,15 +147,12 @@ def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
         found = kind.search(above)
         if found and not set(stems(found[0])) & asked.words and not (kind is _ASSIGNED and asks_for_grades):
             weight *= less
-    headings = (frozenset(stems(each.strip("0123456789. "))) for each in source.section.split(" › "))
-    if not asked.topic and any(words and words <= asked.words for words in headings):
-        weight *= TITLED
     return weight * _defining(asked, unit)
 
 
 def _defining(asked: AskedWords, unit: Unit) -> float:
-    said = _DEFINES.match(unit.text.casefold()) if asked.topics and unit.is_prose else None
-    if not said:
+    can_define = asked.topics and unit.is_prose and not unit.announces
+    if not (can_define and (said := _DEFINES.match(unit.text.casefold()))):
         return 1.0
     short, name = sorted((said[1], said[2] or ""), key=len)
     letters = iter(name)  # of which an abbreviation has some, in their order and from the first on
@@ -169,25 +162,22 @@ def _defining(asked: AskedWords, unit: Unit) -> float:
     if any(topic in names for topic in asked.topics):
         return DEFINITION
     near = (
-        topic <= {*said_words[: len(topic) + BEFORE]} or any(words and words < topic for words in names)
+        topic <= {*said_words[: len(topic)]} or any(words and words < topic for words in names)
         for topic in asked.topics
     )
     return NEARLY_DEFINITION if any(near) else 1.0  # SLAM is not VSLAM
 
 
-def defines(asked: AskedWords, unit: Unit) -> bool:
-    """Return whether a unit is an entry that says in itself what the thing asked for is."""
-    return bool(_ENTRY.match(unit.text)) and _defining(asked, unit) == DEFINITION
-
-
 def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
     chosen, said, missing = list[ScoredUnit](), list[set[str]](), set(asked.words)
-    for candidate in sorted(scored, key=lambda item: -item.score):
+    ranked = sorted(scored, key=lambda item: -item.score)
+    for candidate in [*_of_each(asked, ranked), *ranked]:
         if len(chosen) == QUOTES:
             break
         words = set(stems(candidate.unit.text))
-        enough = (NEAR_BEST if not missing & words else FILLS_A_GAP) * (chosen[0].score if chosen else 0.0)
+        fills = missing & words or len(chosen) < len(asked.compared)
+        enough = (FILLS_A_GAP if fills else NEAR_BEST) * (chosen[0].score if chosen else 0.0)
         is_said = any(len(words & each) >= SAME * min(len(words), len(each)) > 0 for each in said)
         if candidate.score >= enough and not is_said:
             chosen.append(candidate)
@@ -197,12 +187,26 @@ def choose(asked: AskedWords, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     return chosen if not asked.topic or any(map(asked.topic.intersection, about)) else []
 
 
+def _of_each(asked: AskedWords, ranked: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+    """Return the best unit that begins with each of two things that are compared, or whose section is called so."""
+    found = list[ScoredUnit]()
+    for topic, other in permutations(asked.topics) if asked.compared else ():
+        for each in ranked:
+            names = each.source.name, " ".join(each.unit.text.split()[:BEGINNING])
+            if any(topic <= words and not words & (other - topic) for words in (set(stems(name)) for name in names)):
+                found.append(each)
+                break
+    return sorted(found, key=lambda item: -item.score)
+
+
 def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
-    """Write the quotes as paragraphs, best passage first, each in its passage's order with its section's mark."""
+    """Write the quotes as paragraphs, each page's best passage first, in its own order and with its section's mark."""
     kept: dict[Source, set[int]] = {}
-    for candidate in chosen:
+    titles = [candidate.source.title for candidate in chosen]
+    for _, candidate in sorted(enumerate(chosen), key=lambda each: titles[: each[0]].count(titles[each[0]])):
         source, places = candidate.source, kept.get(candidate.source, set[int]())
-        room = CHARACTERS - sum(_length(*each) for each in kept.items())
+        used = sum(_length(*each) for each in kept.items()) + len(source.name)
+        room = CHARACTERS - used if kept else CHARACTERS // max(len(asked.compared), 1)
         more = _finished(source, _understood(asked, source, candidate.unit, room) | places) - places
         if more and not (kept and _length(source, more) > room):
             kept[source] = places | more
@@ -237,7 +241,7 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
         and not (each.is_question and each.marker)
         and not (each.place == 0 and source.is_part and _TERMINAL.match(each.text))
     }
-    if defines(asked, unit):
+    if _ENTRY.match(unit.text) and _defining(asked, unit) == DEFINITION:  # which says in itself what it is
         found = _around(source, unit, room)
     elif _length(source, quotable) <= min(room, WHOLE):
         found = quotable | {unit.place}
@@ -248,7 +252,7 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
             found.add(first.place - 1)
         if _SAYS_WHETHER.match(source.units[0].text) and _ASKS_WHETHER.match(asked.text):
             found.add(0)
-        found = _going_on(asked, source, found, min(room, GOES_ON))
+        found = _going_on(asked, source, found, quotable, min(room, GOES_ON))
         commands = [each.place for each in source.units if each.kind is UnitKind.CODE and not _OUTPUT.match(each.text)]
         if asked.asks_how and not found.intersection(commands):
             found.update([place for place in commands if place < min(found)][-1:])
@@ -260,12 +264,12 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
     return found
 
 
-def _going_on(asked: AskedWords, source: Source, found: set[int], room: int) -> set[int]:
+def _going_on(asked: AskedWords, source: Source, found: set[int], quotable: set[int], room: int) -> set[int]:
     """Add the blocks that follow while there is room; what was announced, and code for who asks how, in any case."""
     while (at := max(found) + 1) < len(source.units):
         before, following = source.units[at - 1], _around(source, source.units[at], LIST)
         is_due = before.announces or (asked.asks_how and source.units[at].kind is UnitKind.CODE)
-        more = {place for place in following if place >= at and not TELLS_OF_PAGE.match(source.units[place].text)}
+        more = {place for place in following & quotable if place >= at}
         if not more or not (is_due or _length(source, found | more) <= room):
             break
         found = found | more
@@ -284,7 +288,8 @@ def _around(source: Source, unit: Unit, room: int) -> set[int]:
     if not unit.is_prose or sum(len(each.text) for each in block) <= most:
         return {each.place for each in block}
     if unit.kind is UnitKind.SENTENCE:
-        return {unit.place}
+        before = {each.place for each in block if each.place <= unit.place}
+        return before if _length(source, before) <= PARAGRAPH else {unit.place}
     found, length = {unit.place}, len(unit.text)
     for each in block:
         if each.place > unit.place and length + len(each.text) <= most:

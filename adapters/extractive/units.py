@@ -40,8 +40,9 @@ QUESTIONS = re.compile(  # between two of them
 )
 _TOPIC = re.compile(
     r"(?:(?:so|and|but|hey|hi|ok|please)[, ]+)?"
-    r"(?:(?:what|who)(?:'s|s|\u2019s| is| are| does| do) (?:exactly )?(?:an? |the )?|define |explain |meaning of )"
-    r"(.{2,60}?)(?: means?| stand for| exactly| do| used for| good for| for)?(?: in [\w ]+)?[?.! ]*$"
+    r"(?:(?:what|who)(?:'s|s|\u2019s| is| are| does| do) (?:exactly )?(?:an? |the )?|define |explain |meaning of "
+    r"|how (?:do|does) (?:an? |the )?(?=.* works?\b))"
+    r"(.{2,60}?)(?: means?| works?| stand for| exactly| do| used for| good for| for)?(?: in [\w ]+)?[?.! ]*$"
 )
 _COMPARES = re.compile(
     r"(?:.*\bdif\w* between |compare )(?:an? |the )?(.{2,40}?) (?:and|with|to|vs\.?|versus) (?:an? |the )?(.{2,40}?)\W*"
@@ -93,7 +94,9 @@ ASKS_GRADES = re.compile(
     r"|projects?|capstone|assess\w*|assign\w*|rubrics?)\b"
 )
 TELLS_OF_PAGE = re.compile(
-    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) "
+    r"[*_>\s]*(?:(?:in|by the end of|after|before) (?:this|the next|completing) |in (?:the )?(?:last|previous) "
+    r"|(?:(?:in addition|finally|then), )?you(?:'ve| have)?(?: (?:just|now|then|also|successfully))* "
+    r"(?!need)(?:\w+ed|learnt|wrote|built|went|saw|made|ran) "
     r"|this (?:lesson|module|tutorial|section|chapter|page|guide|course)\b|you(?:'ll| will) (?:learn|be able|gain)"
     r"|\*{0,2}(?:content )?coming soon|\*{0,2}related\*{0,2}:|if you (?:have not|haven't) "
     r"|see (?:also |the )|(?:for )?(?:more|further) (?:details?|information|tutorials?)\b"
@@ -335,17 +338,13 @@ class AskedWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A passage as the tool gave it, cut into units; its `rank` is 0 for the first.
-
-    It *is a part* of its section where another part was found too.
-    """
+    """A passage as the tool gave it, cut into units; it *is a part* of its section where another one was found too."""
 
     number: int
     score: float
     title: str
     section: str
     units: tuple[Unit, ...]
-    rank: int = 0
     is_part: bool = False
 
     @property

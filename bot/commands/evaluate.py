@@ -55,7 +55,7 @@ def evaluate_cases(path: Path, telling: Reporting) -> int:
     if known is not None:
         known.values_of(cases)  # before anybody waits for answers
     with session("footnote evaluate") as opened:
-        run = EvaluationRun.of(opened.run(_evaluate(opened, cases)))
+        run = EvaluationRun(opened.run(_evaluate(opened, cases)), datetime.now(UTC).replace(microsecond=0))
     comparison = run.against(known, telling.margin) if known is not None else None
     if telling.as_json:
         sys.stdout.write(run.as_json(comparison) + "\n")

@@ -6,7 +6,7 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -100,11 +100,6 @@ class EvaluationRun:
 
     results: Sequence[Result]
     at: datetime
-
-    @classmethod
-    def of(cls, results: Sequence[Result]) -> EvaluationRun:
-        """Return a run that has just ended."""
-        return cls(results, datetime.now(UTC).replace(microsecond=0))
 
     @cached_property
     def values(self) -> Mapping[str, Values]:

@@ -214,7 +214,7 @@ def test_lists_of_two_sections_do_not_become_one() -> None:
     """A blank line alone joins them; what the second is a list of is said by the name of its section."""
     texts = {"Depth": "**Limitations**:\n- Bad in light\n- Needs power", "Kit › Sensors": "- Cameras\n- Lasers"}
     found = enumerate(texts.items(), start=1)
-    sources = [Source(number, 0.9, "Robots", name, tuple(units(text)), number) for number, (name, text) in found]
+    sources = [Source(number, 0.9, "Robots", name, tuple(units(text))) for number, (name, text) in found]
 
     written = compose(AskedWords("camera limits"), [ScoredUnit(each, each.units[-1], 0.9) for each in sources])
 
@@ -380,7 +380,7 @@ def test_whatever_was_found_is_quoted_word_for_word(
     """
     asked = AskedWords("What do robots weld, and how?")
     sources = [
-        Source(1 if one_section else number, 0.9, "Robots", "Work", tuple(units(text)), number)
+        Source(1 if one_section else number, 0.9, "Robots", "Work", tuple(units(text)))
         for number, text in enumerate(passages, start=1)
     ]
     found = candidates(asked, sources)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.extractive.quotes import ScoredUnit, compose
+from adapters.extractive.quotes import ScoredUnit, choose, compose
 from adapters.extractive.units import AskedWords, Source, units
 from core.model import Status
 from tests.adapters.test_extractive import ask
@@ -28,10 +28,24 @@ ENTRY = "**Robot (RBT)**\n: A machine that moves by itself."
     ],
 )
 async def test_what_says_most_of_it_comes_first(asked: str, other: str, heading: str, begins: str) -> None:
-    """A name alone asks what it is, no step says that, and what students have to hand in explains nothing."""
+    """A name alone asks what it is, which no step says, and what students have to hand in explains nothing."""
     answer = await ask(asked, other, ENTRY, headings=(heading, "R › Robot"))
 
     assert answer.text.removeprefix(f"**{heading}**\n\n").startswith(begins)
+
+
+def test_a_thing_that_most_sentences_name_leaves_room_for_what_it_is_compared_with() -> None:
+    """The answer to a question for a difference begins with neither half of it alone."""
+    passages = {
+        "Robots": "Robots, unlike drones, lift. Robots weld. Robots paint. Robots sort.",
+        "Drones": "Drones fly.",
+    }
+    sources = [Source(at, 0.9, "R", name, tuple(units(text))) for at, (name, text) in enumerate(passages.items(), 1)]
+    scored = [ScoredUnit(each, unit, 0.9 - each.number / 10) for each in sources for unit in each.units]
+
+    chosen = choose(AskedWords("robots vs drones"), scored)
+
+    assert {each.source.number for each in chosen} == {1, 2}
 
 
 @pytest.mark.parametrize("asked", ["robot vs drone", "whats the difrence between a robot and a drone?"])
@@ -46,7 +60,7 @@ async def test_of_two_things_that_are_compared_both_are_told(asked: str) -> None
 def test_what_a_terminal_shows_needs_what_stands_before_it() -> None:
     """A passage may begin behind the command whose output it has; items with blank lines between them are one list."""
     texts = ("```console\ncreating robot\n```\n\nThe robot is ready.", "- Robots\n\n  - Arms\n\n- Drones")
-    sources = [Source(1, 0.9, "Robots", "Make one", tuple(units(text)), 0, is_part=True) for text in texts]
+    sources = [Source(1, 0.9, "Robots", "Make one", tuple(units(text)), is_part=True) for text in texts]
 
     written = compose(AskedWords("robot"), [ScoredUnit(each, each.units[-1], 0.9) for each in sources])
 
