@@ -205,11 +205,9 @@ class Intake:
         None if that is whole, unless the event is an edit that was never heard before; where nobody can know, it counts
         as that, which is told once. Raises `PostingFailed` if the platform cannot be asked now.
         """
-        event, inbound = routed.event, routed.event.inbound
-        try:
+        event, inbound, found = routed.event, routed.event.inbound, None
+        with suppress(Gone, Rejected):
             found = await event.channel.find_answer(inbound, opens_threads=event.rights.opens_threads)
-        except (Gone, Rejected):
-            found = None
         if found is None:
             if await self._services.is_new(f"assumed:{inbound.message}", str(inbound.revision)):
                 self._services.observer(AnswerAssumed(inbound.message))  # Slack tells of a mention twice

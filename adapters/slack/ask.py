@@ -130,13 +130,11 @@ class QuestionMessage:
         wanted, oldest = nonce(self.context.private_message, 0), f"{self.context.at.timestamp() - EARLY:.6f}"
         retrying = Retrying(replace(BRIEF, sleep=self.context.slack.chat.sleep))
         given = {"channel": self.context.channel, "oldest": oldest, "include_all_metadata": "true"}
-        try:
+        with suppress(Rejected):
             async for page in pages(retrying, client, "conversations.history", "messages", **given):
                 for one in page:
                     if nonce_of(one) == wanted:
                         return str(one["ts"])
-        except Rejected:
-            return ""
         return ""
 
     async def _client(self) -> AsyncWebClient:

@@ -357,5 +357,4 @@ class InstalledWorkspaces:
 
 def _is_older(bot: Bot, than: Bot) -> bool:
     """Return whether a token of the same installation was renewed since."""
-    ends, ended = than.bot_token_expires_at or 0, bot.bot_token_expires_at or 0
-    return bot.installed_at == than.installed_at and ends > ended
+    return bot.installed_at == than.installed_at and (than.bot_token_expires_at or 0) > (bot.bot_token_expires_at or 0)
