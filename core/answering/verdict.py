@@ -190,7 +190,8 @@ def _weigh(question: Question, draft: AnswerDraft, search: SearchTool, *, is_fre
         told = messages.not_in_sources(missing, "selected text" if is_selected else "documents")
         shown = (*blocks, *([_remark(told)] if missing else []), *_remarks(draft, search))
         return Verdict(Status.ANSWERED, citations=citations, blocks=shown, sentences=said)
-    is_silent = is_blank and (search.sources.citations or has_grounds or not search.searches)
+    is_wordless = not draft.text.strip()  # of other words, the passages hold nothing
+    is_silent = is_blank and (has_grounds or not search.searches or (is_wordless and bool(search.sources.citations)))
     return Verdict(Status.FAILED, messages.FAILED) if is_silent else _judge_refusal(question, search, is_free=False)
 
 

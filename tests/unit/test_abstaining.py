@@ -194,6 +194,15 @@ async def test_an_answer_that_names_no_passage_twice_is_no_answer(script: Script
     assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
 
 
+async def test_words_of_which_nothing_can_be_shown_twice_are_no_answer(script: Script) -> None:
+    """The passages hold nothing of them, so the sections that were found are named, instead of asking to try again."""
+    listed = turn('[1] 2. The arm: "2. The arm: "2. The', is_cut=True)
+
+    _, answer = await run(script(listed, listed), Shelf(hit()))
+
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
+
+
 async def test_text_before_a_tool_call_is_taken_back(script: Script) -> None:
     """What a model says before it searches again is no part of the answer."""
     model = script(turn("More [1].", search("arm")), turn("Robots act [1]."))
