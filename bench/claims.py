@@ -11,6 +11,7 @@ that claim a deed. It begins with what the checks cost, and with the word `cost`
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import re
@@ -53,8 +54,7 @@ _TITLE = re.compile(r"^#{1,6} +(.+)$|^(\S.*)\n(?:=+|-+|~+|\^+|\"+)$", re.MULTILI
 _ROW = re.compile(r"^\|(?![-:| ]+$)(.+)\|\s*$", re.MULTILINE)
 _VALUE = r"[~+<>≥$]*\d{1,4}(?:\.\d+)?(?: ?[A-Za-z%/]+)?"
 _FIELD = re.compile(rf"^\s*[-*] \**([A-Z][\w ]{{2,40}})\**:\** ({_VALUE})\s*$", re.MULTILINE)
-LONGEST = 2500  # characters of a section that is one passage
-MADE = 40  # answers of each corpus that are made by rule, at most
+LONGEST, MADE = 2500, 40  # characters of a section that is one passage, and answers of a corpus that are made by rule
 NAMES = ("tuning", "held_out", "facts")
 ROUNDS, DRAWN = 3, 15  # of the answers whose cost is measured, and tokens from one drawing of them to the next
 MANY, MOST = 5, 20  # passages that an answer is usually made of, and that it can be
@@ -153,12 +153,13 @@ def changed(sentence: str, chance: random.Random) -> Iterator[tuple[str, str]]:
 
 def judged(cases: Sequence[Case]) -> list[Row]:
     """Return what becomes of right answers and of broken ones."""
-    chance, count = random.Random(1), Count(Counter(), Counter())
+    chance, another, count = random.Random(1), random.Random(2), Count(Counter(), Counter())
     for case in cases:
         _judge_right(case, count)
         _judge_broken(case, count, chance)
         for where, texts in strangers(case, cases).items():
             _judge_strange(case, count, where, [chance.choice(texts) for _ in case.passages])
+            _judge_strange(case, count, f"{MOST} of {where}", another.choices(texts, k=MOST))
     far = count.of["far"]
     return [
         shown("right answers", len(cases)),
@@ -171,6 +172,8 @@ def judged(cases: Sequence[Case]) -> list[Row]:
         at_least("marks over passages of another corpus that go", count.share("another corpus"), 90, " %"),
         shown("answers over passages of another page that are refused", count.share("refused, another page"), " %"),
         shown("answers over passages of another corpus that are refused", count.share("refused, another corpus"), " %"),
+        shown(f"the same, over {MOST} of another page", count.share(f"refused, {MOST} of another page"), " %"),
+        shown(f"the same, over {MOST} of another corpus", count.share(f"refused, {MOST} of another corpus"), " %"),
         at_least("changed numbers and versions whose mark goes", count.share("number or version"), 90, " %"),
         shown("numbers exchanged for one of the passage whose mark goes", count.share("exchanged"), " %"),
         shown(f"changed units whose mark goes, of {count.of['unit']}", count.share("unit"), " %"),
@@ -193,8 +196,7 @@ def _judge_right(case: Case, count: Count) -> None:
     for said, numbers in case.claims():
         for one in numbers:
             count.add("moved", is_so=evidence.place(said, one, known) != one)
-    blocks = read(_MARK.sub("", case.answer), Sources())
-    said = weighed(blocks, evidence)
+    said = weighed(read(_MARK.sub("", case.answer), Sources()), evidence)
     count.add("warned", is_so=any(each.support < SAID for each in said))
     count.add("refused", is_so=not is_founded(said))
 
@@ -259,8 +261,8 @@ def tabulated(case: Case) -> Case:
     """Return a case whose sentences are the rows of a table, each with its marks in a cell of their own."""
     rows = ["| What | More | Source |", "|---|---|---|"]
     for said, numbers in case.claims():
-        verb, words = _VERB.search(said), said.split()
-        first = said[: verb.start()] if verb and verb.start() else " ".join(words[:BEHIND])
+        verb = _VERB.search(said)
+        first = said[: verb.start()] if verb and verb.start() else " ".join(said.split()[:BEHIND])
         rows.append(f"| {first.strip()} | {said[len(first) :].strip()} | {''.join(f'[{one}]' for one in numbers)} |")
     return replace(case, answer="\n".join(rows))
 
@@ -292,10 +294,8 @@ def unseen(half: int, seed: int) -> Iterator[Case]:
 def cost(cases: Sequence[Case]) -> list[Row]:
     """Return what the checks add to an answer, with and without them in turns, by the CPU's time, and what is worst."""
     spent: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
-    for at in range(ROUNDS):
-        for case in cases:
-            for are_checked in (True, False):
-                spent[are_checked].append(asyncio.run(_answered(case, at, are_checked=are_checked)))
+    for at, case, are_checked in itertools.product(range(ROUNDS), cases, (True, False)):
+        spent[are_checked].append(asyncio.run(_answered(case, at, are_checked=are_checked)))
     whole = {each: 1000 * statistics.mean(first for first, *_ in times) for each, times in spent.items()}
     ends = [
         {each: 1000 * percentile([one[at] for one in times], 0.95) for each, times in spent.items()} for at in (1, 2)

@@ -180,7 +180,7 @@ class Run:
         self._agent, self._question, self._waiting = agent, question, waiting
         selection, limits, only_quotes = question.selection, agent.limits, agent.model.only_quotes
         self._sources = Sources(are_checked=not only_quotes) if selection is None else selected_text(selection)
-        self._sources.evidence.asked, self._earlier = question.text, earlier_questions(conversation)
+        self._earlier = earlier_questions(conversation)
         is_talk = not question.attachments and is_small_talk(question.text, is_first=not self._earlier)
         self._is_free = selection is not None or is_talk
         most, costs = None if only_quotes else limits.excerpt_characters, agent.model.most_tokens > 0
@@ -285,7 +285,8 @@ class Run:
         agent.observer(StateChanged(about, State.GENERATING))
         self._waiting.on = Awaited.MODEL
         prompt, evidence = self._writer.write(), self._sources.evidence
-        evidence.said = evidence.said or "\n".join(str(each.get("content") or "") for each in prompt.messages[1:])
+        said = *(str(each.get("content") or "") for each in prompt.messages[1:-1]), self._question.text
+        evidence.said = evidence.said or "\n".join(said)
         if not self._writer.has_more:
             self._search.keep(self._writer.found or ())
         self._restart()

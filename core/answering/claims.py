@@ -198,7 +198,6 @@ class Evidence:
     """
 
     said: str = ""
-    asked: str = ""  # the question alone, if that is more than a part of it
     compares_words: bool = True
     judged: Mapping[str, bool] = field(default_factory=dict[str, bool])  # sentences of which a second model has spoken
     passages: list[Statement] = field(default_factory=list[Statement])
@@ -231,12 +230,12 @@ class Evidence:
         text = sentence if bare.endswith("?") else bare
         if text not in self._claims:
             self._claims[text] = Statement(text)
-            self._leaning += self._claims[text].leaning if sentence not in (self.said, self.asked) else 0
+            self._leaning += self._claims[text].leaning if sentence != self.said else 0
         return self._claims[text]
 
     def compares(self, claim: Statement) -> bool:
         """Return whether words count: if a claim's own do not say its language, those of the answer or question do."""
-        leaning = claim.leaning or self._leaning or self.claim(self.asked or self.said).leaning
+        leaning = claim.leaning or self._leaning or self.claim(self.said).leaning
         return self._is_english and claim.is_english and leaning > 0
 
     def claim_before(self, text: str, row: str) -> str:
@@ -282,19 +281,20 @@ class Evidence:
         return other if best.is_exact and best.is_compared and best.share >= SAFE else None
 
     def held(self, claim: Statement, *, enough: float) -> float:
-        """Return the share of a claim that the passages hold together, with what was said unless that is *enough*.
+        """Return the share of a claim that one passage holds, or what was said; the first that is *enough* will do.
 
-        It is 0 where something is missing that has to be there. What a second model says of the words counts for more.
+        It is 0 where none has what has to be there. What a second model says of the words counts for more.
         """
-        known = *self.passages, self.claim(self.said)
+        found = self._support(claim, (*self.passages, self.claim(self.said)))
         if claim.text in self.judged:
-            return float(self.judged[claim.text] and self._support(claim, known).is_exact)
-        if claim.text in self.placed:
-            return 1.0
-        found = self._support(claim, self.passages)
-        if not (found.is_exact and found.share >= enough):
-            found = self._support(claim, known)
-        return found.share if found.is_exact else 0.0
+            return float(self.judged[claim.text] and found.is_exact)
+        if claim.text in self.placed or not (found.is_exact and found.is_compared):
+            return float(found.is_exact or claim.text in self.placed)
+        self._numbered[0], best = [self.claim(self.said)], 0.0
+        for number in sorted(self._numbered, key=lambda each: (claim.text, each) not in self._supports):  # known first
+            if best < enough and (held := self.support(claim, number)).is_compared:
+                best = max(best, held.share)
+        return best
 
     def _support(self, claim: Statement, known: Collection[Statement]) -> Support:
         is_compared = self.compares(claim) and any(each.is_english for each in known)

@@ -298,6 +298,15 @@ async def test_a_row_is_looked_for_as_a_sentence_is(asked: str, rows: list[str],
     assert ("_I didn't find this in the documents: “Pace | 7 m/s”._" in answer.text) == ("Pace | 7 m/s | " in shown)
 
 
+def test_a_sentence_whose_words_are_each_in_another_passage_is_not_held() -> None:
+    """Many passages have some word of anything."""
+    evidence = Evidence(said="What is there?")
+    for number, word in enumerate("blue kettle boils quickly beside garden fence".split(), 1):
+        evidence.add(number, f"What is {word} is not always so in the house of the other people.")
+
+    assert evidence.held(evidence.claim("The blue kettle boils quickly beside the garden fence."), enough=1) < FOUNDED
+
+
 async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> None:
     """Readers see the nearest sections instead, and the model is not asked again."""
     said = "It was taught by Albert Einstein on the moon [1]. He wrote 12 books about cheese [1]."
