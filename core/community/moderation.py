@@ -204,8 +204,7 @@ class Moderation:
         """
         if what is Switch.MODERATORS and not actor.is_admin:
             raise NotAllowed(messages.NOT_AN_ADMIN)
-        turn_on, turn_off = what.value
-        return (await self._apply(actor, turn_on if on else turn_off, about)).is_new
+        return (await self._apply(actor, what.value[0 if on else 1], about)).is_new
 
     async def limit(self, actor: Actor, budget: Budget, *, on: bool) -> bool:
         """Set a budget within the operator's, or lift what moderators have set of that kind; return whether it is new.
