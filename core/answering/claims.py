@@ -257,14 +257,12 @@ class Evidence:
         has_place = claim.said and (found.is_compared or most >= ALIKE)
         is_exact = found.is_exact and not (has_place and _contradicts(claim, passages))
         share = (found.share + most) / 2 if found.is_compared else 1.0
-        self._supports[key] = found._replace(is_exact=is_exact, share=share)
-        return self._supports[key]
+        return self._supports.setdefault(key, found._replace(is_exact=is_exact, share=share))
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
         found = ((each, self.support(claim, each)) for each in among if each in self._numbered)
-        none = 0, Support(0.0, is_exact=False)
-        return max(found, key=lambda each: (each[1].is_exact, each[1].is_compared, each[1].share), default=none)
+        return max(found, key=lambda each: (*each[1][1:], each[1].share), default=(0, Support(0.0, is_exact=False)))
 
     def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
         """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""

@@ -45,8 +45,7 @@ class Reviewer:
         What it costs is counted beside the *meter*, and then by it.
         """
         evidence = draft.markup.notes.sources.evidence
-        claims = (claim.text for _, claim in statements(draft.blocks, evidence) if claim.is_checkable)
-        said = [*dict.fromkeys(claims)]
+        said = [*dict.fromkeys(claim.text for _, claim in statements(draft.blocks, evidence))]
         prompt, beside = _prompt(question, said, (each.text for each in evidence.passages)), meter.beside(self.prices)
         if not said or not evidence.passages or size_of(prompt.messages) > MOST_READ:
             return
@@ -63,8 +62,7 @@ class Reviewer:
 
 
 def _prompt(question: Question, said: Sequence[str], passages: Iterable[str]) -> Prompt:
-    data = [fenced("question", question.text)]
-    data += [fenced("passage", each) for each in passages]
+    data = [fenced("question", question.text), *(fenced("passage", each) for each in passages)]
     data += [fenced(f"sentence {number}", each) for number, each in enumerate(said, 1)]
     return Prompt(({"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": "\n\n".join(data)}))
 

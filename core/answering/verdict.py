@@ -210,8 +210,7 @@ def _judge_refusal(question: Question, search: SearchTool, *, is_free: bool) -> 
         return Verdict(Status.NO_CONTEXT, messages.not_in_selection(question.text))
     if not search.has_documents:
         return Verdict(Status.NO_CONTEXT, messages.NO_DOCUMENTS)
-    is_troubled = search.failed or search.lexical_only
-    if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
+    if (search.failed or search.lexical_only) and not search.sources.citations:  # half a search cannot say no
         return Verdict(Status.UNAVAILABLE, messages.UNAVAILABLE)
     nearest = search.nearest
     return Verdict(Status.NO_CONTEXT, messages.no_context(question, has_nearest=bool(nearest)), nearest=nearest)
@@ -231,8 +230,8 @@ def _remark(sentence: str) -> Block:
 
 
 def weighed(blocks: Sequence[Block], evidence: Evidence) -> tuple[CheckedSentence, ...]:
-    """Return what an answer says, as far as it can be checked, and how much of it the passages hold together."""
-    said = ((text, claim) for text, claim in statements(blocks, evidence) if claim.is_checkable)
+    """Return what an answer says, as far as it can be checked, and how much of it a passage holds."""
+    said = statements(blocks, evidence)
     return tuple(CheckedSentence(text, evidence.held(claim, enough=FOUNDED)) for text, claim in said)
 
 
@@ -242,18 +241,18 @@ def is_founded(said: Sequence[CheckedSentence]) -> bool:
 
 
 def statements(blocks: Sequence[Block], evidence: Evidence) -> Iterator[tuple[str, Statement]]:
-    """Yield each sentence and row of an answer and what it says; headings and code are not judged."""
+    """Yield each sentence and row of an answer that can be checked, and what it says; headings and code cannot."""
     for block in blocks:
         leaf = block.leaf
         row = [_MARKS.sub("", visible_row(leaf.cells)).strip(" |")] if isinstance(leaf, TableRow) else []
         said = sentences(_MARKS.sub("", visible(leaf.children))) if isinstance(leaf, Paragraph) else row
-        yield from ((each, evidence.claim(each)) for each in said)
+        yield from ((each, claim) for each in said if (claim := evidence.claim(each)).is_checkable)
 
 
 def _noted(block: Block, notes: Footnotes) -> Block:
     """Return a paragraph, item or row with footnotes behind it for the passages that hold what it says."""
-    said = (claim for _, claim in statements((block,), notes.sources.evidence) if claim.is_checkable)
-    numbers = dict.fromkeys(number for claim in said if (number := _holder(claim, notes.sources)))
+    said = statements((block,), notes.sources.evidence)
+    numbers = dict.fromkeys(number for _, claim in said if (number := _holder(claim, notes.sources)))
     marks = dict.fromkeys(note for number in [*numbers][:MOST_NOTES] for note in notes.read(f"[{number}]"))
     children: tuple[Text | Footnote, ...] = (Text(" "), *marks) if marks else ()
     leaf = block.leaf
@@ -269,8 +268,8 @@ def has_places(blocks: Sequence[Block], sources: Sources) -> bool:
 
     Where words cannot be compared, they do if one of them alone has the numbers and code of a sentence.
     """
-    said = [claim for _, claim in statements(blocks, sources.evidence) if claim.is_checkable]
-    return any(sources.evidence.compares(claim) or _holder(claim, sources) for claim in said)
+    evidence = sources.evidence
+    return any(evidence.compares(claim) or _holder(claim, sources) for _, claim in statements(blocks, evidence))
 
 
 def _holder(claim: Statement, sources: Sources) -> int:
