@@ -147,6 +147,9 @@ def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
         found = kind.search(above)
         if found and not set(stems(found[0])) & asked.words and not (kind is _ASSIGNED and asks_for_grades):
             weight *= less
+    headings = (frozenset(stems(each.strip("0123456789. "))) for each in source.section.split(" › "))
+    if not asked.topic and any(words and words <= asked.words for words in headings):
+        weight *= WANTED
     return weight * _defining(asked, unit)
 
 

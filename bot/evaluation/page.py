@@ -102,21 +102,18 @@ def _plot(title: str, lines: Sequence[tuple[str, str, str]]) -> str:
 def _case(result: Result) -> str:
     """Draw a case, closed where all went well."""
     case, answer = result.case, result.answer
-    wrong = [name.replace("_", " ") for name, held in result.checks.items() if not held]
-    cited = [f"[{each.number}] {each.heading}: {each.url}" for each in answer.citations]
     said = [f"{each.support:.0%}{' (told)' if each.support < SAID else ''}: {each.text}" for each in answer.sentences]
-    has_to_say = [each if isinstance(each, str) else " / ".join(each) for each in case.must_contain]
     parts = {
         "Asked before": _list(case.before),
-        "Not as expected": _list(wrong),
+        "Not as expected": _list([name.replace("_", " ") for name, held in result.checks.items() if not held]),
         "Is not said": _list(missing(case, answer.text)),
         "Is said, and must not be": _list(unwanted(case, answer.text)),
-        "Has to say": _list(has_to_say),
+        "Has to say": _list([each if isinstance(each, str) else " / ".join(each) for each in case.must_contain]),
         "Must not say": _list(case.must_not_contain),
         "Has to cite": _list([*case.chapters, *case.pages]),
         "Answer": _text(answer.text),
         "Reference": _text(case.reference),
-        "Footnotes": _list(cited),
+        "Footnotes": _list([f"[{each.number}] {each.heading}: {each.url}" for each in answer.citations]),
         "Found": _list(result.found or ()),
         "How much of each sentence the passages hold": _list(said),
     }
