@@ -58,6 +58,7 @@ format: .venv/.dev
 # Pinned versions with hashes, and no download address: uv.lock would hold one for every file.
 lock: .venv/.dev
 	$(BIN)/uv pip compile $(UV_FLAGS) --group build pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(UV_FLAGS) --no-deps --group multilingual -o requirements-multilingual.lock
 	$(BIN)/uv pip compile $(UV_FLAGS) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 

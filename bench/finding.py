@@ -6,7 +6,8 @@ documentation that answer them, those of `foreign.jsonl` are about something els
 search finds. The curve was fitted to the course book and its `foreign_questions`; how words count was chosen with a
 look at all of these but those that are `held out`. `rankings` compares ways to order what is found, and says between
 what the difference to how it is done lies, in 95 of 100 draws of as many of the questions. `slips` misspells a word of
-each question.
+each question. `languages` asks the questions of `languages.jsonl`, which were drawn by chance and translated, over the
+English corpora, with each model of this process, and `multilingual` asks everything of the second one.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import ir_measures
 from ir_measures import Qrel, ScoredDoc, nDCG
 
 from adapters.minilm import MiniLM
+from adapters.minilm.multilingual import Multilingual
 from bench.corpora import CACHE, Abstracts, claims, course, course_questions, indexed, lesson_of, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows, shown
 from bench.retrieval import DEEP
@@ -175,6 +177,34 @@ async def slip_rows(corpus: str, embedder: Embedder, index: PassageIndex) -> lis
     return rows
 
 
+async def language_rows(name: str) -> list[Row]:
+    """Ask each translated question of its corpus, with one of the models."""
+    among, got = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list)
+    for corpus, source in CORPORA.items():
+        async with indexed(corpus, source(), embedder=made(name)) as (embedder, index):
+            retriever = HybridRetriever(embedder, index, clock=time.monotonic)
+            for case in (each for each in cases("languages") if each["corpus"] == corpus):
+                for language, text in {"en": case["question"], **case["in"]}.items():
+                    hits = (await retriever.search(text, limit=DEEP, scope=Scope())).hits
+                    urls = list(dict.fromkeys(hit.passage.page_url for hit in hits))[:CITED]
+                    among[language].append(any(is_of(url, case["pages"]) for url in urls))
+                    got[language].append(bool(cited(hits)))
+    others = {language: values for language, values in among.items() if language != "en"}
+    among["all but en"] = [each for values in others.values() for each in values]
+    got["all but en"] = [each for language in others for each in got[language]]
+    rows = list[Row]()
+    for language, right in among.items():
+        figures = f"{statistics.fmean(right):.1%}, {statistics.fmean(got[language]):.1%}"
+        what = f"{name}, {language}, {len(right)}"
+        rows.append(Row(f"{what}: right page among the first five, and that get sources", figures))
+    return rows
+
+
+def made(name: str) -> Embedder | None:
+    """Return the model of a name; none where it is the usual one."""
+    return None if name == "english" else Multilingual(CACHE / "models")
+
+
 def conversation(asked: Sequence[str]) -> Conversation:
     """Return what was asked so far, as it is remembered."""
     turns = (
@@ -295,9 +325,16 @@ async def main(parts: Sequence[str] = ()) -> None:
                 rows += await ranking_rows(name, embedder, index)
         print_rows("Ways to rank", rows)
         return
+    if "languages" in parts:
+        print_rows(
+            "Questions in other languages",
+            [row for name in ("english", "multilingual") for row in await language_rows(name)],
+        )
+        return
     rows, others = list[Row](), dict[str, float]()
     for name, source in CORPORA.items():
-        async with indexed(name, source()) as (embedder, index):
+        model = made("multilingual" if "multilingual" in parts else "english")
+        async with indexed(name, source(), embedder=model) as (embedder, index):
             retriever = HybridRetriever(embedder, index, clock=time.monotonic)
             rows += await page_rows(name, retriever)
             rows += await foreign_rows(name, retriever, others)

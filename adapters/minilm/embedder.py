@@ -11,21 +11,18 @@ import re
 import tempfile
 import threading
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import EmbeddingUnavailable, FootnoteError, Misconfigured
 from core.model import Calibration, Vector
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-
-ADVICE = "Install the pinned dependencies again: pip install --force-reinstall --require-hashes -r requirements.lock"
+ADVICE = "Install the pinned dependencies again: pip install --force-reinstall --require-hashes -r {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +33,21 @@ class WheelFile:
     package: str
     path: str
     sha256: str
+    lock: str = "requirements.lock"
 
     def read(self) -> bytes:
         """Return the content; `Misconfigured` if it is missing or not the pinned one."""
+        advice = ADVICE.format(self.lock)
         # Looked up, not imported: the packages around these files import much that is not needed here.
         spec = importlib.util.find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
-            raise Misconfigured(f"The package {self.wheel} is missing. {ADVICE}")
+            raise Misconfigured(f"The package {self.wheel} is missing. {advice}")
         try:
             content = (Path(spec.submodule_search_locations[0]) / self.path).read_bytes()
         except OSError as error:
-            raise Misconfigured(f"The package {self.wheel} is not installed completely. {ADVICE}") from error
+            raise Misconfigured(f"The package {self.wheel} is not installed completely. {advice}") from error
         if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise Misconfigured(f"The package {self.wheel} holds another {Path(self.path).name}. {ADVICE}")
+            raise Misconfigured(f"The package {self.wheel} holds another {Path(self.path).name}. {advice}")
         return content
 
 
@@ -112,28 +111,39 @@ WORD_LIMIT = 64  # characters; a longer word is rare, and is not remembered
 WORDS = 1 << 14  # how many words are remembered
 
 
-class WordPieces:
-    """BERT's uncased WordPiece tokens; the vocabulary is loaded once, at first use.
+class Pieces(ABC):
+    """The tokens of a model, whose file is read once, at first use.
 
-    No token crosses white space or a punctuation mark, and documents repeat their words: each word is cut once and
-    then remembered, which gives the same tokens as cutting whole texts, in a fraction of the time.
+    No token crosses the end of what `words` gives, and documents repeat their words: each word is cut once and then
+    remembered, which gives the same tokens as cutting whole texts, in a fraction of the time.
     """
 
     def __init__(self) -> None:
         self._loading = threading.Lock()
-        self._tokenizer: Tokenizer | None = None
+        self._cut: Callable[[str], Sequence[int]] | None = None
         self._remembered: dict[str, Sequence[int]] = {}
+
+    @abstractmethod
+    def words(self, text: str) -> Sequence[str]:
+        """Return the words of a text."""
+
+    @abstractmethod
+    def load(self) -> Callable[[str], Sequence[int]]:
+        """Return what cuts a word."""
+
+    @abstractmethod
+    def fed(self, mark: str, text: str) -> dict[str, Any]:
+        """Return what the graph is given for a text, as far as the window goes, behind a mark that says what it is."""
 
     def tokens(self, text: str) -> list[int]:
         """Return the tokens of a text of any length."""
         with self._loading:
-            self._tokenizer = tokenizer = self._tokenizer or _load()
+            self._cut = cut = self._cut or self.load()
         tokens: list[int] = []
-        for word in WORD.findall(text):
+        for word in self.words(text):
             pieces = self._remembered.get(word)
             if pieces is None:
-                readable = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair has no UTF-8 form
-                pieces = tokenizer.encode(readable, add_special_tokens=False).ids
+                pieces = cut(word)
                 if len(self._remembered) >= WORDS:
                     self._remembered.clear()
                 if len(word) <= WORD_LIMIT:
@@ -142,13 +152,32 @@ class WordPieces:
         return tokens
 
 
-def _load() -> Tokenizer:
-    from tokenizers import Tokenizer
+class WordPieces(Pieces):
+    """BERT's uncased WordPiece tokens, none of which crosses white space or a punctuation mark."""
 
-    tokenizer = Tokenizer.from_buffer(VOCABULARY.read())
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+    def words(self, text: str) -> Sequence[str]:
+        """Return them, and the marks."""
+        return WORD.findall(text)
+
+    def load(self) -> Callable[[str], Sequence[int]]:
+        """Read the vocabulary."""
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_buffer(VOCABULARY.read())
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+
+        def cut(word: str) -> Sequence[int]:
+            readable = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair has no UTF-8 form
+            return tokenizer.encode(readable, add_special_tokens=False).ids
+
+        return cut
+
+    def fed(self, mark: str, text: str) -> dict[str, Any]:
+        """Give the tokens."""
+        import numpy as np
+
+        return {"tokens": np.array([[FIRST, *self.tokens(mark), *self.tokens(text)[:WINDOW], LAST]])}
 
 
 GRAPH_VERSION = 2  # raise it whenever the same text may get another vector
@@ -164,45 +193,44 @@ class MiniLM:
     Texts are embedded one at a time, so that a vector depends on its text alone.
     """
 
-    name = NAME
+    name, price, measured = NAME, "", CALIBRATION
     dimension = DIMENSION
     window = WINDOW
+    question_mark = passage_mark = ""
+    pieces_of: type[Pieces] = WordPieces
 
-    def __init__(self, cache: Path, threads: int | None = None, calibration: Calibration = CALIBRATION) -> None:
+    def __init__(self, cache: Path, threads: int | None = None, calibration: Calibration | None = None) -> None:
         """Keep the fused graph in the folder *cache*, and embed passages on *threads* threads (None: one a core)."""
-        self.calibration = calibration
+        self.calibration = calibration or self.measured
+        self.pieces = self.pieces_of()
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
-        self._wordpieces = WordPieces()
         self._loading = threading.Lock()
         self._session: Any = None
 
     def count_tokens(self, text: str) -> int:
         """Count as the window counts, without the marks around the text."""
-        return len(self._wordpieces.tokens(text))
+        return len(self.pieces.tokens(text))
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what somebody looks for, beside the pool, so that it does not wait for passages."""
-        return await asyncio.to_thread(self._embed, text)
+        return await asyncio.to_thread(self._embed, text, self.question_mark)
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Embed what can be found, in the same order; when cancelled, texts not begun are left."""
         loop = asyncio.get_running_loop()
-        vectors = [loop.run_in_executor(self._pool, self._embed, text) for text in texts]
+        vectors = [loop.run_in_executor(self._pool, self._embed, text, self.passage_mark) for text in texts]
         try:
             return await asyncio.gather(*vectors)
         finally:
             for vector in vectors:
                 vector.cancel()
 
-    def _embed(self, text: str) -> Vector:
+    def _embed(self, text: str, mark: str) -> Vector:
         try:
-            import numpy as np
-
             with self._loading:  # once, whichever thread comes first; after a failure, the next one tries again
                 self._session = self._session or self._load()
-            tokens = [FIRST, *self._wordpieces.tokens(text)[:WINDOW], LAST]
-            (vectors,) = self._session.run(None, {"tokens": np.asarray([tokens], dtype=np.int64)})
+            (vectors,) = self._session.run(None, self.pieces.fed(mark, text))
             return vectors[0].tolist()
         except FootnoteError:
             raise
@@ -224,20 +252,20 @@ class MiniLM:
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.enable_cpu_mem_arena = False  # costs no time here, and holds 10 MB
         options.log_severity_level = 3
-        graph = kept(self._cache, f"{NAME}.onnx", _build)
+        graph = kept(self._cache, f"{self.name}.onnx", self.built)
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+    def built(self) -> bytes:
+        """Make the graph out of the shipped one."""
+        from adapters.minilm.graph import fused
+
+        return fused(WEIGHTS.read())
 
 
 def onnx_runtime() -> Any:
     """Return the library that runs graphs, which reports to its maker unless it is told not to before it is loaded."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     return import_module("onnxruntime")  # untyped
-
-
-def _build() -> bytes:
-    from adapters.minilm.graph import fused
-
-    return fused(WEIGHTS.read())
 
 
 def _cores() -> int:

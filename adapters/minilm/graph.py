@@ -19,20 +19,24 @@ from onnx import helper, numpy_helper
 
 Array: TypeAlias = NDArray[Any]
 
-LAYERS, HEADS, DIMENSION, POSITIONS = 6, 12, 384, 256
+HEADS, DIMENSION, POSITIONS = 12, 384, 256
 EPSILON = 1e-12  # of the layer normalisation, as trained
-EMBEDDINGS = "inner.embeddings"
+EMBEDDINGS, LAYER = "inner.embeddings", "inner.encoder.layer."
 FUSED = "com.microsoft"  # the domain of the operators that the standard does not have
 OPERATORS, FUSED_OPERATORS, FORMAT = 17, 1, 10  # versions of both sets and of the file format
 ZERO_POINT = 128  # what stands for 0 in the matrices
 
 
 class _Graph:
-    """A graph while it grows; each method gives the name of what it added."""
+    """A graph while it grows; each method gives the name of what it added.
 
-    def __init__(self, shipped: onnx.ModelProto) -> None:
-        self.weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in shipped.graph.initializer}
-        self._matrices = _matrices(shipped)
+    Each layer's 8-bit matrix and its scales are among the *weights* under its name with `_q` and `_scale`, unless
+    *matrices* names it otherwise.
+    """
+
+    def __init__(self, weights: Mapping[str, Array], matrices: Mapping[str, str]) -> None:
+        self.weights = weights
+        self._matrices = matrices
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
 
@@ -51,7 +55,7 @@ class _Graph:
 
     def linear(self, x: str, *layers: str) -> str:
         """Multiply by the 8-bit matrices of *layers* side by side, each column with its scale, and add the biases."""
-        names = [self._matrices[layer] for layer in layers]
+        names = [self._matrices.get(layer, layer) for layer in layers]
         # As uint8, since x64 processors without VNNI cut off sums of two products where the weights are int8: see "When
         # and why do I need to try U8U8?" in
         # https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html.
@@ -65,11 +69,38 @@ class _Graph:
         weight, bias = (self.constant(self.weights[f"{layer}.LayerNorm.{part}"]) for part in ("weight", "bias"))
         return self.add("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
 
-    def model(self, output: str) -> bytes:
+    def placed(self, words: str, places: Array) -> str:
+        """Add to the words what their places say."""
+        start, length = self.constant(np.array([0])), self.add("Shape", words, start=1, end=2)
+        position = self.add("Slice", self.constant(places), start, length)
+        return self.normalised(self.add("Add", words, position), EMBEDDINGS)
+
+    def encoded(self, x: str) -> str:
+        """Run through all layers, and return the mean over the tokens."""
+        layers = {name.removeprefix(LAYER).partition(".")[0] for name in self.weights if name.startswith(LAYER)}
+        for number in range(len(layers)):
+            layer = f"{LAYER}{number}"
+            x = self._attended(x, f"{layer}.attention")  # then each token is widened, bent, and brought back
+            wide = self.add("Gelu", self.linear(x, f"{layer}.intermediate.dense"), domain=FUSED)
+            x = self.normalised(self.add("Add", self.linear(wide, f"{layer}.output.dense"), x), f"{layer}.output")
+        return self.add("ReduceMean", x, axes=[1], keepdims=0)
+
+    def _attended(self, x: str, layer: str) -> str:
+        """Let each token look at all others: query, key and value in one product."""
+        packed = self.linear(x, *(f"{layer}.self.{part}" for part in ("query", "key", "value")))
+        parts = self.split("Split", packed, parts=3, axis=-1)
+        context = self.add("MultiHeadAttention", *parts, domain=FUSED, num_heads=HEADS)
+        # Not SkipLayerNormalization: on a CPU it takes several times as long as these two.
+        return self.normalised(self.add("Add", self.linear(context, f"{layer}.output.dense"), x), f"{layer}.output")
+
+    def unit(self, x: str) -> str:
+        return self.add("LpNormalization", x, axis=-1, p=2)
+
+    def model(self, source: onnx.ValueInfoProto, output: str) -> bytes:
         graph = helper.make_graph(
             [*self._nodes, helper.make_node("Identity", [output], ["vector"])],
-            "all-MiniLM-L6-v2",
-            [helper.make_tensor_value_info("tokens", onnx.TensorProto.INT64, [1, "length"])],
+            "encoder",
+            [source],
             [helper.make_tensor_value_info("vector", onnx.TensorProto.FLOAT, [1, DIMENSION])],
             self._constants,
         )
@@ -79,15 +110,22 @@ class _Graph:
 
 def fused(shipped: bytes) -> bytes:
     """Make the fused graph out of the *shipped* one: `tokens` (1 x length) to `vector` (1 x 384, length 1)."""
-    graph = _Graph(onnx.load_from_string(shipped))
-    x = _embedded(graph)
-    for number in range(LAYERS):
-        layer = f"inner.encoder.layer.{number}"
-        x = _attended(graph, x, f"{layer}.attention")  # then each token is widened, bent, and brought back
-        wide = graph.add("Gelu", graph.linear(x, f"{layer}.intermediate.dense"), domain=FUSED)
-        x = graph.normalised(graph.add("Add", graph.linear(wide, f"{layer}.output.dense"), x), f"{layer}.output")
-    mean = graph.add("ReduceMean", x, axes=[1], keepdims=0)
-    return graph.model(graph.add("LpNormalization", mean, axis=-1, p=2))
+    model = onnx.load_from_string(shipped)
+    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    graph = _Graph(weights, _matrices(model))
+    vector = graph.unit(graph.encoded(_embedded(graph)))
+    return graph.model(helper.make_tensor_value_info("tokens", onnx.TensorProto.INT64, [1, "length"]), vector)
+
+
+def centred(weights: Mapping[str, Array], places: Array, centre: Array) -> bytes:
+    """Make a graph of the same kind, which is given the `words` of the tokens (1 x length x 384) as floats.
+
+    Where all vectors of a model lie in one direction, all cosines are high; without this *centre*, they tell apart.
+    """
+    graph = _Graph(weights, {})
+    vector = graph.unit(graph.encoded(graph.placed("words", places)))
+    words = helper.make_tensor_value_info("words", onnx.TensorProto.FLOAT, [1, "length", DIMENSION])
+    return graph.model(words, graph.unit(graph.add("Sub", vector, graph.constant(centre))))
 
 
 def _embedded(graph: _Graph) -> str:
@@ -98,18 +136,7 @@ def _embedded(graph: _Graph) -> str:
     word = graph.add("Mul", graph.add("Cast", rows, to=onnx.TensorProto.FLOAT), scales)
     segment = graph.weights[f"{EMBEDDINGS}.token_type_embeddings.weight"][0]
     place = (graph.weights[f"{places}_q"].astype(np.float32) * graph.weights[f"{places}_scale"])[:POSITIONS] + segment
-    start, length = graph.constant(np.array([0])), graph.add("Shape", "tokens", start=1)
-    position = graph.add("Slice", graph.constant(place), start, length)
-    return graph.normalised(graph.add("Add", word, position), EMBEDDINGS)
-
-
-def _attended(graph: _Graph, x: str, layer: str) -> str:
-    """Let each token look at all others: query, key and value in one product."""
-    packed = graph.linear(x, *(f"{layer}.self.{part}" for part in ("query", "key", "value")))
-    parts = graph.split("Split", packed, parts=3, axis=-1)
-    context = graph.add("MultiHeadAttention", *parts, domain=FUSED, num_heads=HEADS)
-    # Not SkipLayerNormalization: on a CPU it takes several times as long as these two.
-    return graph.normalised(graph.add("Add", graph.linear(context, f"{layer}.output.dense"), x), f"{layer}.output")
+    return graph.placed(word, place)
 
 
 def _matrices(shipped: onnx.ModelProto) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.documents.page import readable
+from adapters.minilm import MiniLM
 from adapters.unix import give_way
 from bot.commands.calibrate import calibrate_services
 from bot.commands.session import Session, session
@@ -35,6 +36,7 @@ OVERLAPS = "  It overlaps with {}: a page that is in both is cited only once, an
 KINDS = f"Footnote reads {FORMATS}. "
 OPEN = "Check that its pages open in a browser without a login or scripts, and that the site lets robots read them. "
 HINTS = {"folder": KINDS, "repository": KINDS, "website": OPEN, "page": OPEN}
+SLOWER = "Embedding with {}{}.\n"
 REMOVAL = "To remove {}: footnote sources remove {}"
 
 
@@ -46,6 +48,9 @@ def ingest_sources(
     with session("footnote ingest") as opened:
         if opened.owner is not None or opened.settings.is_shared:  # a bot may be at work beside it
             give_way()
+        embedder = opened.app.embedder
+        if isinstance(embedder, MiniLM) and embedder.price and not quiet:
+            sys.stderr.write(SLOWER.format(embedder.name, embedder.price))
         summaries = [opened.run(_ingest(opened, one, origin, quiet=quiet)) for one, origin in sources]
         calibrate_services(opened)
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT

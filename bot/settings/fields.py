@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -204,8 +204,11 @@ class ServiceSettings(BaseSettings):
     the first one."""
     review_price_completion: float | None = price("OPENAI_REVIEW_PRICE_COMPLETION", like="0.6")
     """What a million tokens that it writes cost."""
+    embedder: Literal["english", "multilingual"] = setting("FOOTNOTE_EMBEDDER", "english")
+    """The model in this process that embeds: a small one for English, or, from an optional package and at twice the
+    processor time, one for a hundred languages. If you change it, ingest all documents again."""
     cohere_key: Key | None = setting("COHERE_API_KEY", None)
-    """The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and nothing is
+    """The key for embeddings and reranking by Cohere. Without it, the model in this process embeds, and nothing is
     reranked."""
     cohere_url: Address | None = setting("COHERE_BASE_URL", None, like="https://cohere.example.com")
     """Another address of Cohere's API, such as a private deployment."""

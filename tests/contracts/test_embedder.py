@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from adapters.cohere import CohereEmbedder
 from adapters.minilm import MiniLM
+from adapters.minilm.multilingual import Multilingual
 from core.model import Vector
 from core.ports import Embedder
 from tests.fakes.embedder import HashEmbedder
@@ -20,6 +21,7 @@ from tests.servers.cohere import KEY, CohereServer
 IMPLEMENTATIONS: dict[str, Callable[[Path, str], Embedder]] = {
     "hash": lambda _, __: HashEmbedder(),
     "minilm": lambda folder, _: MiniLM(folder, threads=2),
+    "multilingual": lambda folder, _: Multilingual(folder, threads=2),
     "cohere": lambda _, url: CohereEmbedder("embed-v4.0", dimension=256, api_key=KEY, base_url=url),
 }
 PASSAGES = (
