@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from adapters.beside import OwnerClient
+    from adapters.cohere import CohereEmbedder, CohereReranker
     from adapters.openai import FallbackChat, OpenAIChat
 
 
@@ -57,6 +58,7 @@ SHARE = 3  # of the time of a question is given to a first model to begin, so th
 FIRST, SECOND, REVIEW = "chat model", "second chat model", "review model"
 PLACES = {FIRST: "OPENAI_BASE_URL", SECOND: "OPENAI_FALLBACK_BASE_URL", REVIEW: "OPENAI_REVIEW_BASE_URL"}
 IN_USE = "It answers at the moment, as the first one does not"
+ESTIMATED = "where relevance begins is an estimate until `footnote calibrate --keep` measures it"
 UNREVIEWED = "none is configured; sentences are compared with their passages by words and numbers alone"
 
 
@@ -195,7 +197,7 @@ class Services:
         )
         embedder.calibration = kept.get(embedder.name, embedder.calibration)
         self._stack.push_async_callback(embedder.aclose)
-        self.checks.append(Check("embedder", embedder.check, "COHERE_BASE_URL"))
+        self._check_measured("embedder", embedder, kept)
         return embedder
 
     def reranker(self) -> Reranker | None:
@@ -213,10 +215,18 @@ class Services:
             retries=self._retries(SERVICE),
             observer=self._observer,
         )
-        reranker.calibration = kept_calibrations(settings.data_dir).get(reranker.name, reranker.calibration)
+        kept = kept_calibrations(settings.data_dir)
+        reranker.calibration = kept.get(reranker.name, reranker.calibration)
         self._stack.push_async_callback(reranker.aclose)
-        self.checks.append(Check("reranker", reranker.check, "COHERE_BASE_URL"))
+        self._check_measured("reranker", reranker, kept)
         return reranker
+
+    def _check_measured(self, name: str, service: CohereEmbedder | CohereReranker, kept: Container[str]) -> None:
+        async def look() -> str:
+            says = await service.check()
+            return says if service.name in kept else f"{says}; {ESTIMATED}"
+
+        self.checks.append(Check(name, look, "COHERE_BASE_URL"))
 
     def index(self, embedder: Embedder) -> PassageIndex:
         """Return what is searched. Raises `Misconfigured` where the owner of the index embeds in another way."""

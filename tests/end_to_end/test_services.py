@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from adapters.unix import LEAST_URGENT
 from bot.cli import app
-from bot.wiring.services import IN_USE, UNREVIEWED
+from bot.wiring.services import ESTIMATED, IN_USE, UNREVIEWED
 from tests.fakes.chat import asked_of
 from tests.fixtures.commands import Ended, write_documents
 from tests.servers.service import Received, Reply
@@ -136,8 +136,8 @@ async def test_the_doctor_names_every_service(shop: Shop) -> None:
     assert lines(ended)[1:] == [
         f"ok  chat model  gpt-4o-mini at 127.0.0.1:{port['chat']}, calls tools",
         f"ok  review model  {UNREVIEWED}",
-        f"ok  embedder  embed-v4.0 (1536 dimensions) at 127.0.0.1:{port['cohere']}",
-        f"ok  reranker  rerank-v3.5 at 127.0.0.1:{port['cohere']}",
+        f"ok  embedder  embed-v4.0 (1536 dimensions) at 127.0.0.1:{port['cohere']}; {ESTIMATED}",
+        f"ok  reranker  rerank-v3.5 at 127.0.0.1:{port['cohere']}; {ESTIMATED}",
         f"ok  qdrant  Qdrant 1.20.0 at 127.0.0.1:{port['qdrant']}, collection documents: 2 pages",
         "ok  secret key  from the file secret.key in the data folder",
         f"ok  conversations  Valkey 9.1.2 at 127.0.0.1:{world.redis.port}",
