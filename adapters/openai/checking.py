@@ -58,7 +58,6 @@ async def checked(model: OpenAIChat, *, calls: bool = True, patience: float = PA
     """
     asking = Asking(TRIED, (LOOK_UP,)) if calls else Asking(GREETED, ())
     where = f"{model.model} at {place(model.base_url)}"
-    trouble: Exception | None = None
     await model.connection.load()  # which is our time, and not the model's
     try:
         async with asyncio.timeout(patience) as limit:
