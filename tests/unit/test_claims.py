@@ -301,7 +301,7 @@ async def test_a_row_is_looked_for_as_a_sentence_is(asked: str, rows: list[str],
 def test_a_sentence_whose_words_are_each_in_another_passage_is_not_held() -> None:
     """Many passages have some word of anything."""
     evidence = Evidence(said="What is there?")
-    for number, word in enumerate("blue kettle boils quickly beside garden fence".split(), 1):
+    for number, word in enumerate(["blue", "kettle", "boils", "quickly", "beside", "garden", "fence"], 1):
         evidence.add(number, f"What is {word} is not always so in the house of the other people.")
 
     assert evidence.held(evidence.claim("The blue kettle boils quickly beside the garden fence."), enough=1) < FOUNDED
