@@ -2,9 +2,9 @@
 
 `python -m bench.quiet` judges each part by words and company alone. With `search` behind it, what it would answer among
 people is also looked for, as the bot is silent there where it finds nothing: in the textbook and the pages in `docs`,
-the fifth part, in which people talk about the subject of a course, in that course's book, and the sixth in that book
-and `docs`. The same is done for what a chat model would judge, where there is one: how much reaches it, and how often
-it is asked; `python -m bench.judging` shows what comes of it.
+the fifth part, in which people talk about the subject of a course, in that course's book, and the sixth and the last in
+that book and `docs`. The same is done for what a chat model would judge, where there is one: how much reaches it, and
+how often it is asked; `python -m bench.judging` shows what comes of it.
 
 Each part but the first was written after the rule had been frozen, and judged it before it was changed again; what was
 measured then stands in `docs/measurements.md`.
@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh"),  # short ones, in twelve languages
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),  # with what askers say after an answer
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),  # with what askers say next
 )
 BOT, ASKER, OTHER = "bot", "asker", "other"
 ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -200,7 +200,7 @@ def main() -> None:
         print_rows("With search in the course book", asyncio.run(searched("course", PARTS[4:5], course())))
         print_rows(
             "With search in the course book and docs",
-            asyncio.run(searched("course and docs", PARTS[5:6], course(), manual)),
+            asyncio.run(searched("course and docs", (PARTS[5], PARTS[-1]), course(), manual)),
         )
 
 
