@@ -168,7 +168,6 @@ def test_the_documents_name_what_is_there() -> None:
         "forget me": "forget",
         "help": "help",
         "privacy": "privacy",
-        "admin pause here": "admin pause",
         "admin resume": "admin resume",
         "admin resume here": "admin resume",
         "admin guests on here": "admin guests",
