@@ -132,7 +132,7 @@ def test_the_command_is_installed() -> None:
 
 
 @pytest.mark.promise("pinned")
-@pytest.mark.parametrize("lock", (*LOCKS, "requirements-multilingual.lock"))
+@pytest.mark.parametrize("lock", [*LOCKS, "requirements-multilingual.lock"])
 def test_every_pinned_package_has_a_hash(lock: str) -> None:
     """No package is installed without its checksum being compared."""
     entries = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
@@ -140,7 +140,7 @@ def test_every_pinned_package_has_a_hash(lock: str) -> None:
     assert [entry.split()[0] for entry in entries if "--hash=sha256:" not in entry or "==" not in entry] == []
 
 
-@pytest.mark.parametrize("lock", (*LOCKS, "requirements-multilingual.lock"))
+@pytest.mark.parametrize("lock", [*LOCKS, "requirements-multilingual.lock"])
 def test_lock_files_name_no_host(lock: str) -> None:
     """Where packages come from is the business of whoever installs them."""
     text = (ROOT / lock).read_text()
