@@ -244,6 +244,7 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
         and not (each.is_question and each.marker)
         and not (each.place == 0 and source.is_part and _TERMINAL.match(each.text))
     }
+    unit = _first(asked, source, quotable) or unit
     if _ENTRY.match(unit.text) and _defining(asked, unit) == DEFINITION:  # which says in itself what it is
         found = _around(source, unit, room)
     elif _length(source, quotable) <= min(room, WHOLE):
@@ -265,6 +266,13 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
             break
         found.remove(last if last != unit.place else min(found))
     return found
+
+
+def _first(asked: AskedWords, source: Source, quotable: set[int]) -> Unit | None:
+    """Return the beginning of a section that is called as the question is: it answers from there on."""
+    named = frozenset(stems(source.name))
+    is_called_so = quotable and not source.is_part and len(asked.words & named) >= SAME * len(asked.words | named)
+    return source.units[min(quotable)] if is_called_so else None
 
 
 def _going_on(asked: AskedWords, source: Source, found: set[int], quotable: set[int], room: int) -> set[int]:

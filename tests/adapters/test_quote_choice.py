@@ -57,6 +57,17 @@ async def test_of_two_things_that_are_compared_both_are_told(asked: str) -> None
     assert "[2]" in answer.text
 
 
+@pytest.mark.parametrize(("heading", "begins"), [("How do I stop the robot?", "Press"), ("Care", "You can also stop")])
+def test_a_section_that_is_called_as_the_question_is_answers_it_from_its_beginning(heading: str, begins: str) -> None:
+    """Its first words need not say again what the heading says, and later ones may only add to them."""
+    text = "Press the red button. " + "It goes to sleep then. " * 30 + "You can also stop the robot by its lever."
+    source = Source(1, 0.9, "Manual", heading, tuple(units(text)))
+
+    (quote,) = compose(AskedWords("how do I stop the robot"), [ScoredUnit(source, source.units[-1], 0.9)])
+
+    assert quote.startswith(begins)
+
+
 def test_what_a_terminal_shows_needs_what_stands_before_it() -> None:
     """A passage may begin behind the command whose output it has; items with blank lines between them are one list."""
     texts = ("```console\ncreating robot\n```\n\nThe robot is ready.", "- Robots\n\n  - Arms\n\n- Drones")
