@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from functools import partial
 
 from core.community import question_words as speech
 from core.community.question_words import ACCENTED, ACKNOWLEDGED, SPACED, THANKS, Wording, compiled, unaccented
@@ -22,7 +21,7 @@ QUESTION_MARKS = "?？؟\u037e՞⸮፧꘏⁇⁈⁉‽﹖︖꛷❓❔\U00011143"
 """Those of all scripts; the Greek one looks like a semicolon, and is written as one."""
 _GREEK = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]")
 _UNSAID = re.compile(  # code, quotes, addresses and the names of emoji are nobody's words
-    r"```.*?(?:```|\Z)|`[^`\n]*`|<?https?://\S+|:[\w\u0300-\u036f\u0900-\u0eff+'-]+:(?::skin-tone-\d:)?",
+    r"```.*?(?:```|\Z)|`[^`\n]*`|<?https?://\S+|(?<!\w)[:;x]-?[dp]\b|:[\w\u0300-\u036f\u0900-\u0eff+'-]+:(?::skin-tone-\d:)?",
     re.DOTALL | re.IGNORECASE,
 )
 _QUOTED = re.compile(r"^>[^\n]*$", re.MULTILINE)
@@ -32,6 +31,7 @@ _SENTENCE = re.compile(
 _PLAIN = str.maketrans("’¿¡", "'  ")
 _WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _WORD_OF_ANY_SCRIPT = re.compile(r"[^\W_]")
+_PAUSE = re.compile(r"[,:;] | [–—-] ")
 _HELLO = r"^(?i:hey|hi|hello|yo|hallo|hola|salut|ciao|oi|hoi|cześć|привет)\s+"
 _NAMED = re.compile(rf"(?:{_HELLO}|^)@?(?P<name>[^\W\d_][\w'’.-]+)\s*[,:，、]\s*\S")
 _GREETED = re.compile(rf"{_HELLO}(?P<name>[^\W\d_][\w'’-]+)")
@@ -60,11 +60,8 @@ def is_acknowledgement(text: str) -> bool:
     if is_noted or speech.ACKNOWLEDGED_APART.fullmatch(re.sub(r"[\W_]+", "", said)):
         return True
     thanks = not THANKS.isdisjoint(words) or speech.THANKS_APART.search(said)
-    if not thanks or len(words) > MOST_WORDS_OF_THANKS:
-        return False
-    return not (
-        speech.GOES_ON.search(said.lower()) or any(adds or _asks(one) for one, adds in _sentences(said, adds=True))
-    )
+    goes_on = speech.GOES_ON.search(said.lower()) or any(adds or _asks(one) for one, _, adds in _sentences(text))
+    return bool(thanks) and len(words) <= MOST_WORDS_OF_THANKS and not goes_on
 
 
 def reads_as_question(
@@ -75,23 +72,22 @@ def reads_as_question(
     *names* are those of the people who have. One that *follows the answer*, as nobody else has spoken since, may speak
     of "it", and be no whole question if the *asker* goes on so: somebody else may ask them whether it helped.
     """
-    said = _said(text)
-    if is_acknowledgement(text) or _is_for_somebody(said, names):
+    if is_acknowledgement(text) or _is_for_somebody(_said(text), names):
         return False
-    judged = partial(_is_question, follows_answer=follows_answer, is_asker=is_asker)
-    sentences = list(_sentences(said, adds=follows_answer and is_asker))
-    if any(_is_personal(one) for one, is_marked in sentences if is_marked or len(sentences) == 1):
+    sentences = list(_sentences(text))
+    if len(sentences) > 1 and any(_is_personal(one) for one, is_marked, _ in sentences if is_marked):
         return False
-    return any(judged(one, is_marked=is_marked) for one, is_marked in sentences)
+    return any(_is_question(*each, follows_answer=follows_answer, is_asker=is_asker) for each in sentences)
 
 
 def may_be_question(text: str, *, names: Collection[str] = ()) -> bool:
     """Return whether *text* asks something of nobody by name, so that a model should judge whether the bot is meant."""
-    said = _said(text)
-    if is_acknowledgement(text) or _is_for_somebody(said, names):
+    if is_acknowledgement(text) or _is_for_somebody(_said(text), names):
         return False
-    sentences = _sentences(said, adds=True)
-    return any(is_marked or _asks(one) for one, is_marked in sentences if not speech.REACTION.fullmatch(one))
+    return any(
+        is_marked or adds or _asks(one) or any(_has(each.within, one) for each in _wordings(one) or SPACED)
+        for one, is_marked, adds in _sentences(text)
+    )
 
 
 def _said(text: str) -> str:
@@ -110,16 +106,18 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _sentences(said: str, *, adds: bool = False) -> Iterator[tuple[str, bool]]:
-    """Yield each sentence in small letters, without how it is opened, and whether a question mark ends it.
+def _sentences(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """Yield each sentence in small letters, without how it is opened and what asks whether anybody knows.
 
-    Where it may *add* to what was asked before, that counts like a mark.
+    With it comes whether it is put as a question, and whether it goes on from what was asked before.
     """
-    for found in _SENTENCE.findall(said)[:MOST_SENTENCES]:
+    for found in _SENTENCE.findall(_said(text))[:MOST_SENTENCES]:
         sentence = found.strip(f" \n.!。！…,;:–—-{QUESTION_MARKS}\"'()").lower()[:MOST_OF_SENTENCE]
-        if _WORD_OF_ANY_SCRIPT.search(sentence):
+        if _WORD_OF_ANY_SCRIPT.search(sentence) and not speech.REACTION.fullmatch(sentence):
+            sentence = speech.MISSPELT.sub(lambda word: speech.MEANT.get("".join(sorted(word[0])), word[0]), sentence)
             opened = speech.OPENERS.sub("", f"{sentence} ").strip() or sentence
-            yield speech.TO_ALL.sub("", opened), _is_marked(found) or (adds and _adds(sentence))
+            asked = speech.TO_ALL.sub(lambda all_: "does " if all_["whether"] else "", opened)
+            yield asked, _is_marked(found) or asked != opened, _adds(sentence)
 
 
 def _is_for_somebody(said: str, names: Collection[str]) -> bool:
@@ -152,16 +150,16 @@ def _wordings(sentence: str) -> tuple[Wording, ...]:
 
 
 def _asks(sentence: str, *, is_strict: bool = False) -> bool:
-    """Return whether a sentence is put as a question, also in its second clause, or wishes for what a bot can do.
+    """Return whether a sentence is put as a question, also in a later clause, or wishes for what a bot can do.
 
     If that *is strict*, it has to ask what documents tell.
     """
-    clauses = [sentence, *filter(None, [sentence.partition(", ")[2]])]
+    bare = unaccented(sentence)
+    clauses = [bare, *(bare[found.end() :] for found in _PAUSE.finditer(bare))]
     return any(
-        compiled(wording.seeks, ACCENTED).search(unaccented(clause))
-        or compiled(wording.requests).search(clause)
-        or (not is_strict and compiled(wording.asks).search(clause))
-        for wording in _wordings(sentence)
+        compiled(pattern, ACCENTED).search(clause)
+        for each in _wordings(sentence)
+        for pattern in (each.seeks, each.requests, *(() if is_strict else [each.asks]))
         for clause in clauses
     )
 
@@ -190,14 +188,15 @@ def _is_personal(sentence: str) -> bool:
     )
 
 
-def _is_question(sentence: str, *, is_marked: bool, follows_answer: bool, is_asker: bool) -> bool:
+def _is_question(sentence: str, is_marked: bool, adds: bool, *, follows_answer: bool, is_asker: bool) -> bool:
     """Return whether a sentence that names nobody asks for something that documents can answer."""
-    if speech.REACTION.fullmatch(sentence) or _is_personal(sentence):
+    named = speech.THE_BOT.sub("footnote", sentence)  # which is a subject too
+    asks = _asks(named, is_strict=not _has_subject(named, least=_MANY if is_marked else _MANY + 1))
+    if _is_personal(named if asks else sentence):
         return False
     if follows_answer:
-        return (is_marked and is_asker) or (_asks(sentence) and _has_subject(sentence))
-    is_long = is_marked and _has_subject(sentence, least=_MANY)
-    return not _is_chatty(sentence) and _asks(sentence, is_strict=not is_long) and _has_subject(sentence)
+        return (is_asker and (is_marked or adds)) or ((adds or _asks(sentence)) and _has_subject(sentence))
+    return asks and _has_subject(named) and not _is_chatty(named)
 
 
 def _has_subject(sentence: str, *, least: int = 1) -> bool:

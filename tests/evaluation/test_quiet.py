@@ -31,26 +31,26 @@ def test_people_are_left_alone_and_questions_are_answered() -> None:
     people, direct, among = judged(PARTS)
 
     assert [people.all, direct.all, among.all] == [1352, 214, 919]
-    assert [len(people.answered) <= 10, len(direct.answered), len(among.answered) >= 807] == [True, 214, True]
+    assert [len(people.answered) <= 8, len(direct.answered), len(among.answered) >= 861] == [True, 214, True]
 
 
 @pytest.mark.promise("quiet-among-people")
 async def test_with_search_hardly_anybody_is_interrupted_and_a_model_sees_what_may_be_a_question(
     retriever: HybridRetriever,
 ) -> None:
-    """At most 2 % of what people say is answered so, where words alone take more; a model judges at most half of it.
+    """At most 2 % of what people say is answered so; a model judges at most half of it, and 95 % of the questions.
 
-    It judges 90 % of the questions; without it those that these pages answer are answered.
+    Without it those questions that these pages answer are answered.
     """
     people, _, among = judged(["sixth"])
     interrupted, answered = [await found(retriever, kind) for kind in (people, among)]
     remarks, _, questions = judged(["sixth"], judges=True)
     seen, reached = [await found(retriever, kind, judges=True) for kind in (remarks, questions)]
 
-    assert interrupted.share <= 2 < people.share
+    assert interrupted.share <= 2
     assert len(answered.answered) >= 10
     assert seen.share <= 50
-    assert reached.share >= 90
+    assert reached.share >= 95
 
 
 @pytest.mark.parametrize("part", PARTS)

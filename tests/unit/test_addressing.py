@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.community.addressing import QUESTION_MARKS, is_acknowledgement, reads_as_question
+from core.community.addressing import QUESTION_MARKS, is_acknowledgement, may_be_question, reads_as_question
 
 HOSTILE = ["ha" * 1000 + "x", "哈" * 1999 + "x", "so " * 666 + "x", "." * 2000, "hey " * 500, "kannst du " + "a " * 990]
 
@@ -86,6 +86,10 @@ def test_a_question_to_a_colleague_is_left_to_them(text: str) -> None:
         "Can I use Python 3.12 with Humble?",
         "How do I install @angular/core?",
         "What does the @property decorator do?",
+        "hwo do i install it",
+        "cv2.undistort gives me black borders, why",
+        "does it need redis for just one server",
+        "Welche Rechte braucht der Bot auf Slack?",
     ],
 )
 def test_a_whole_question_needs_no_mark(text: str) -> None:
@@ -105,6 +109,7 @@ def test_no_text_takes_long(text: str) -> None:
     """However it is repeated."""
     begun = time.process_time()
     reads_as_question(text)
+    may_be_question(text)
     is_acknowledgement(text)
 
     assert time.process_time() - begun < 0.5
