@@ -36,7 +36,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh"),  # short ones, in twelve languages
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),  # with what askers say next
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),  # with what askers say next
+    *("seventeenth", "eighteenth"),
 )
 BOT, ASKER, OTHER = "bot", "asker", "other"
 ANSWERED = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -141,11 +142,12 @@ def judged(parts: Sequence[str], *, judges: bool = False) -> tuple[Judged, Judge
 
 
 def rows(name: str, parts: Sequence[str]) -> list[Row]:
-    """Return the three figures of some parts."""
+    """Return the figures of some parts, of which not all have questions that are said to the bot."""
     people, direct, among = judged(parts)
+    said = at_least(f"{name}: {direct.all} questions said to the bot, answered", direct.share, 99, " %")
     return [
         at_most(f"{name}: {people.all} remarks of people among themselves, taken for questions", people.share, 2, " %"),
-        at_least(f"{name}: {direct.all} questions said to the bot, answered", direct.share, 99, " %"),
+        *([said] if direct.all else []),
         at_least(f"{name}: {among.all} questions among people, answered", among.share, 80, " %"),
     ]
 

