@@ -129,12 +129,12 @@ class Worker:
     async def _answer(self, claim: Claim) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it.
 
-        An answer to be updated stays as it is if it is old, or people have gone on from it, and none of it is new. What
-        a worker had answered to these words before it died is shown again, since what is remembered was shown before;
-        one without footnotes is no great loss, and may have been something else than an answer.
+        An answer to be updated stays as it is if it is old, or people have gone on from it, and none of it is new,
+        unless they were told to wait. What a worker had answered to these words before it died is shown again, since
+        what is remembered was shown before; one without footnotes is no great loss, and may have been something else.
         """
         asked_at, turn = claim.question.asked_at, None
-        if claim.is_update and not claim.is_redelivered:
+        if claim.is_update and not claim.is_redelivered and claim.delivery.notice is None:
             if self.now() - asked_at > UPDATE_WINDOW:
                 return
             others = [each for each in await self._turns(claim) if each.question_ref != claim.message]

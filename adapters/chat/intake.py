@@ -36,6 +36,7 @@ from core.model import (
     ThreadRef,
     WaitNotice,
 )
+from core.worker import UPDATE_WINDOW
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -335,7 +336,9 @@ class Intake:
         if news and event.inbound.setting is Setting.DIRECT:
             remember(self._services, *signals)  # Discord lists none of these
         for found in (signals if event.is_late else news)[-1:]:  # whoever was to tell of what is late may have stopped
-            if waits is not None and isinstance(found, Asked | Edited) and not found.question.is_unasked:
+            if waits is None or not isinstance(found, Asked | Edited) or found.question.is_unasked:
+                continue
+            if isinstance(found, Asked) or self._services.now() - found.question.asked_at < UPDATE_WINDOW:
                 below = partial(event.channel.below, found.message)
                 self._background.begin(partial(tell_wait, waits, found.question, event.at, below, routed.since))
 

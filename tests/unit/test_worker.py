@@ -23,6 +23,7 @@ from core.model import (
     Reaction,
     Status,
     Stopped,
+    WaitNotice,
     Withdrawal,
 )
 from core.worker import EXHAUSTED, Worker
@@ -127,6 +128,24 @@ async def test_an_answer_is_updated_for_a_while_and_before_any_follow_up(
 
     assert (len(office.answers), office.events) == (1 + is_updated, [])
     assert await office.remembered() == expected
+
+
+@pytest.mark.promise("edits-count")
+async def test_who_was_told_to_wait_for_an_old_question_that_was_edited_is_answered(script: Script) -> None:
+    """And what they were told goes with that."""
+    office = Office(script(*WHOLE, *WHOLE), now=NOON + timedelta(hours=1))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await office.answered(1)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the first answer")
+    await office.inbox.put(edited("1"))
+    assert await office.inbox.announce(asked("1").message, WaitNotice(thread=thread(), nonce="n"))
+    office.reopen()
+    async with office.open():
+        await office.answered(2)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
+
+    assert await office.remembered() == ["What is 1 #1?"]
 
 
 @pytest.mark.promise("edits-count")
