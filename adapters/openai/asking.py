@@ -27,9 +27,9 @@ class Asking:
     body: dict[str, Any] = field(default_factory=dict[str, Any])
     reading: Reading | None = None
 
-    def sent(self, secret: str) -> Iterator[str]:
+    def sent(self, *secrets: str) -> Iterator[str]:
         """Yield all that was sent but the names of things, thoughts and signatures too."""
-        yield secret
+        yield from secrets
         yield from _texts(self.body["messages"])
 
 

@@ -125,7 +125,7 @@ class OpenAIChat:
                     elif text is None:
                         yield Restarted(goes_on=True)
         except failures() as error:
-            raise compared(error, asking.sent(self._api_key)) from None
+            raise compared(error, asking.sent(self._api_key, *self.connection.endpoint.secrets)) from None
         rest, turn = reading.finish()
         if rest:
             yield TextDelta(rest)

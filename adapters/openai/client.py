@@ -65,6 +65,11 @@ class Endpoint:
     query: Mapping[str, str]
     headers: Mapping[str, str]
 
+    @property
+    def secrets(self) -> list[str]:
+        """What nobody may read of the query: some gateways want a key in it."""
+        return [each for name, each in self.query.items() if name != "api-version"]
+
     @classmethod
     def of(cls, base_url: str | None, model: str, api_key: str) -> Endpoint:
         """Read an address as people copy it; Azure's classic one names the model and a version of the interface.

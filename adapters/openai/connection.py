@@ -37,7 +37,7 @@ class Connection:
 
     def __init__(self, model: str, api_key: str, base_url: str | None, limits: OpenAILimits) -> None:
         self._model = model
-        self._endpoint = Endpoint.of(base_url, model, api_key)
+        self.endpoint = Endpoint.of(base_url, model, api_key)
         self._limits = limits
         self._client: AsyncClient | None = None
         self._chat: URL | None = None
@@ -174,5 +174,5 @@ class Connection:
         if self._client is None:
             await self.load()
         if self._client is None:
-            self._client = connect(self._endpoint, self._limits)
+            self._client = connect(self.endpoint, self._limits)
         return self._client

@@ -162,6 +162,17 @@ async def test_another_address_is_told_and_not_followed(model: OpenAIChat, serve
     assert (caught.value.detail, len(server.received)) == (f"status 307: {server.url}/v2/chat", 1)
 
 
+async def test_a_key_in_the_address_is_never_told(server: ChatServer) -> None:
+    """Some gateways want it there, and name it in the address to which they send whoever asks."""
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=f"{server.base_url}?subscription-key=0123456789")
+    server.faults.append(Reply(307, "Moved.", {"Location": f"{server.url}/v2?subscription-key=0123456789"}))
+    with pytest.raises(ModelUnavailable) as caught:
+        await ask(model)
+    await model.aclose()
+    assert caught.value.detail.startswith(f"status 307: {server.url}/v2?subscription-key")
+    assert "0123456789" not in caught.value.detail
+
+
 @pytest.mark.parametrize("status", [400, 503])
 async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
     """Every byte comes in time, and the whole never does; another one would take as long."""
