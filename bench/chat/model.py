@@ -29,6 +29,9 @@ class Tempo:
     length: int = 300
 
 
+SLOW = Tempo(start=0.5, tokens=80.0, length=140)  # with the words around them, 150
+
+
 class PacedModel(ChatServer):
     """Answers at length, after a search where it has no passages; `spent` is how long the first words took.
 

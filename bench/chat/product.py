@@ -19,6 +19,7 @@ from bot.roles import Role
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder
 from bot.wiring.stores import Stores
+from core.model import Audience, SourceRecord
 from tests.servers.openai import KEY
 
 
@@ -53,6 +54,7 @@ class Product:
         async with assemble(settings, memory=True, observer=self.probes.observe, timing=CROWDED) as app:
             async for _ in app.ingestion.run(folder(DOCS, name="docs", base_url="https://docs.example")):
                 pass
+            await app.index.record(SourceRecord(name="docs", audience=Audience(everyone=True)))
             async with self._at_work(settings, app):
                 pipe.send("at work")
                 with contextlib.suppress(EOFError, ConnectionError):

@@ -10,7 +10,10 @@ from typing import Any
 from bench.chat import figures
 from bench.chat.figures import Measured
 from bench.chat.load import Asking, Notes, Outcome
+from bench.chat.model import SLOW
 from bench.report import print_rows
+
+RATE_ALONE = 0.3
 
 
 @dataclass
@@ -29,9 +32,11 @@ class World:
             rows = figures.rows(Measured(outcome, notes, spent), has_bars=asking.rate is not None)
             print_rows(title, rows)
 
-    def alone(self, title: str, asking: Asking) -> None:
-        """Ask so slowly that each question is alone, and print what its reader waits for."""
+    def alone(self, asking: Asking, how: str = "") -> None:
+        """Ask a slow model, so that each question is alone, and print what its reader waits for."""
         outcome, notes, spent = self.put(asking, asking.count)
+        title = f"{asking.count} questions, each alone{how}; {SLOW.start * 1000:g} ms to the first of 150 tokens, "
+        title += f"{SLOW.tokens:g} a second"
         print_rows(title, figures.words(Measured(outcome, notes, spent)))
 
     def put(self, load: Any, count: int) -> tuple[Any, Notes, dict[int, float]]:

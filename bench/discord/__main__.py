@@ -10,23 +10,19 @@ import argparse
 
 from bench.chat import model
 from bench.chat.load import Asking, process
-from bench.chat.world import World
+from bench.chat.world import RATE_ALONE, World
 from bench.discord import crowd, product
 from bench.discord.crowd import Commands
 from bench.discord.product import Addresses
 
 WARM_UP = 20
 RATE_OF_WARM_UP = 4.0
-RATE_ALONE = 0.3
-SLOW = model.Tempo(start=0.5, tokens=80.0, length=140)  # with the words around them, 150
 
 
 def main() -> None:
     """Print a table for a steady load, for one by commands, and for a burst."""
     options = _options()
-    tempo = model.Tempo(length=options.tokens)
-    if options.alone:
-        tempo = SLOW
+    tempo = model.SLOW if options.alone else model.Tempo(length=options.tokens)
     with process(model.serve, tempo) as speaking, process(crowd.serve) as asking:
         address = speaking.recv()
         api, gateway, token = asking.recv()
@@ -38,8 +34,7 @@ def main() -> None:
 def _measure(world: World, options: argparse.Namespace) -> None:
     world.load("", Asking(world.asked, WARM_UP, RATE_OF_WARM_UP))
     if options.alone:
-        title = f"{options.alone} questions, each alone; {SLOW.start * 1000:g} ms to the first of 150 tokens"
-        world.alone(f"{title}, {SLOW.tokens:g} a second", Asking(world.asked, options.alone, RATE_ALONE))
+        world.alone(Asking(world.asked, options.alone, RATE_ALONE))
         return
     count = round(options.rate * options.seconds)
     length = f"{options.tokens} tokens an answer, {options.seats} at once"

@@ -17,7 +17,7 @@ from pathlib import Path
 from adapters.slack.http import PATH
 from bench.chat import model
 from bench.chat.load import process
-from bench.chat.world import World
+from bench.chat.world import RATE_ALONE, World
 from bench.report import print_rows
 from bench.slack import crowd, ladder, plot, product
 from bench.slack.load import WORKSPACES, App, Ladder, Steady
@@ -29,7 +29,7 @@ def main() -> None:
     """Print a table for each way to hear Slack, and one for the ladder of rates."""
     options = _options()
     with (
-        process(model.serve, model.Tempo(length=options.tokens)) as speaking,
+        process(model.serve, model.SLOW if options.alone else model.Tempo(length=options.tokens)) as speaking,
         process(crowd.serve) as asking,
     ):
         address, app, asked = speaking.recv(), asking.recv(), 0
@@ -52,6 +52,9 @@ def _measure(world: World, options: argparse.Namespace, port: int) -> None:
     how, rate = "by HTTP" if port else "by Socket Mode", WORKSPACES * options.rate / 60
     length = f"{options.tokens} tokens an answer, {options.seats} at once"
     world.load("", Steady(world.asked, WORKSPACES, RATE_OF_WARM_UP, url))
+    if options.alone:
+        world.alone(Steady(world.asked, options.alone, RATE_ALONE, url), f", {how}")
+        return
     if options.seconds:
         each = f"{options.rate:g} questions a minute in each of {WORKSPACES} workspaces for {options.seconds:g} s"
         steady = Steady(world.asked, round(rate * options.seconds), rate, url)
@@ -79,6 +82,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--rate", type=float, default=15, help="questions a minute in each workspace")
     parser.add_argument("--seconds", type=float, default=60, help="how long they come so; 0: not at all")
+    parser.add_argument("--alone", type=int, default=0, help="so many questions, each by itself, of a slow model")
     parser.add_argument("--ladder", type=float, default=0, help="seconds for which more and more are asked; 0: none")
     parser.add_argument("--plot", type=Path, help="where the plot of that goes, as SVG")
     parser.add_argument("--tokens", type=int, default=300, help="the length of an answer")
