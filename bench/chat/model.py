@@ -13,10 +13,10 @@ from typing import Any
 
 from aiohttp import web
 
-from bench.agent.question import job, tokens
+from bench.agent.question import tokens
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from tests.servers.openai import ChatServer, ScriptedAnswer, Step
-from tests.servers.openai_brain import passages_in
+from tests.servers.openai_brain import first_sentence, passages_in
 from tests.servers.service import Received
 
 
@@ -33,7 +33,7 @@ SLOW = Tempo(start=0.5, tokens=80.0, length=140)  # with the words around them, 
 
 
 class PacedModel(ChatServer):
-    """Answers at length, after a search where it has no passages; `spent` is how long the first words took.
+    """Quotes passages at length, and searches where it has none; `spent` is how long the first words took.
 
     An answer bears the number of its question at both ends, so that nothing can be taken for another's.
     """
@@ -41,7 +41,6 @@ class PacedModel(ChatServer):
     def __init__(self, tempo: Tempo) -> None:
         super().__init__()
         self._tempo = tempo
-        self._text = tokens(job().answer)[: tempo.length]
         self.spent: dict[int, float] = {}
 
     async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
@@ -51,11 +50,13 @@ class PacedModel(ChatServer):
 
     def _own_answer(self, body: dict[str, Any]) -> ScriptedAnswer:
         number = _number(body)
-        newest = body["messages"][-1]
-        if number is None or not (newest["role"] == "tool" or passages_in(str(newest["content"]))):
+        found = passages_in(str(body["messages"][-1]["content"]))
+        if number is None or not found:
             return super()._own_answer({**body, "messages": [_unnumbered(one) for one in body["messages"]]})
         begins, ends = BEGINS.format(number), ENDS.format(number)
-        return ScriptedAnswer((*tokens(f"{begins} "), *self._text, *tokens(f"\n\n{ends}")))
+        said = " ".join(f"{first_sentence(each['text'])} [{each['number']}]." for each in found)
+        text = tokens(f"{said}\n\n" * self._tempo.length)[: self._tempo.length]
+        return ScriptedAnswer((*tokens(f"{begins} "), *text, *tokens(f"\n\n{ends}")))
 
     async def _written(
         self, request: web.Request, steps: Sequence[Step], kind: str, *, pace: float | None = None

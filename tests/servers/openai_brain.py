@@ -35,29 +35,24 @@ def answer_by_itself(body: dict[str, Any]) -> OwnAnswer:
     given = PASSAGES.match(_text(messages[last]))
     if tools and not answers and not given:
         return OwnAnswer(query=_text(messages[last]), tool=SEARCH if SEARCH in tools else tools[0])
-    results = passages_in(_text(messages[last]))
-    results += [result for message in answers for result in _results(_text(message))]
+    results = [result for message in (messages[last], *answers) for result in passages_in(_text(message))]
     if not results:
         return OwnAnswer(tuple(_words(NOTHING_GIVEN if given else NOTHING if answers else "OK.")))
     marks = " ".join(f"[{result['number']}]" for result in results[:2])
-    return OwnAnswer(tuple(_words(f"{_first_sentence(results[0]['text'])} {marks}.")))
+    return OwnAnswer(tuple(_words(f"{first_sentence(results[0]['text'])} {marks}.")))
 
 
 def passages_in(text: str) -> list[dict[str, Any]]:
-    """Read the passages that stand in front of a question."""
-    given = PASSAGES.match(text)
-    found = PASSAGE.finditer(given[1]) if given else ()
-    return [{"number": int(each[1]), "text": each[2]} for each in found]
-
-
-def _results(text: str) -> list[dict[str, Any]]:
+    """Read the passages that stand in front of a question, or are what a tool has found."""
+    if given := PASSAGES.match(text):
+        return [{"number": int(each[1]), "text": each[2]} for each in PASSAGE.finditer(given[1])]
     try:
         return json.loads(text)["data"]["results"]
     except (ValueError, KeyError, TypeError):  # a tool that failed has no data
         return []
 
 
-def _first_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     """Give the start of a text, without what would look like a mark or break the line."""
     plain = " ".join(re.sub(r"\[\d+\]", "", text).split())
     return re.split(r"(?<=[.!?])\s", plain, maxsplit=1)[0][:200].rstrip(" .!?")
