@@ -11,9 +11,9 @@ from adapters.openai.asking import Asking
 from adapters.openai.client import OpenAILimits
 from adapters.openai.connection import Connection
 from adapters.openai.dialect import BOUNDS, EndpointDialect
-from adapters.openai.failures import BUSY_STATUSES, Paused, diagnose, failures
+from adapters.openai.failures import BUSY_STATUSES, diagnose, failures
 from adapters.openai.reading import Reading
-from adapters.openai.refusals import NO_ROOM, compared, refusal_of
+from adapters.openai.refusals import LONGEST_PAUSE, NO_ROOM, PAUSES, compared, refusal_of
 from adapters.retry import SERVICE, CircuitBreaker, Gate, Retrying, RetryPolicy, Transient
 from adapters.vendors import quoted
 from core.answering.context import size_of
@@ -53,9 +53,10 @@ class OpenAIChat:
         self._api_key = api_key
         self._observer = observer
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
-        self._patience, self._loading = limits.patience, limits.loading
+        self.limits = limits
         self._breaker = CircuitBreaker("chat model", observer, GIVEN_UP * limits.patience, clock=retries.clock)
         self._gate = Gate(clock=retries.clock)
+        self._asked_until = 0.0  # which may be longer than the gate is shut
 
     @property
     def context_tokens(self) -> int | None:
@@ -102,9 +103,9 @@ class OpenAIChat:
         if not shown and self.learns(asking, trouble):
             return 0.0
         waited = self._retries.clock() - asking.begun
-        if asking.was_loading and waited < self._loading:
+        if asking.was_loading and waited < self.limits.loading:
             return LOADING
-        is_late = not asking.was_shown and waited >= self._patience
+        is_late = not asking.was_shown and waited >= self.limits.patience
         wait = None if is_late else retrying.wait_after(trouble)
         if wait is None:
             raise await self.unavailable(asking, trouble) from self.cause(trouble)
@@ -178,7 +179,7 @@ class OpenAIChat:
         return None if failure.is_slip or failure.is_loading else failure.passing
 
     async def _admitted(self) -> None:
-        """Wait for the end of a short pause that the service has asked for. Raises `Paused` for a longer one."""
+        """Wait for the end of a short pause that the service has asked for. Raises `ShutOut` for a longer one."""
         waited = 0.0
         while True:
             try:
@@ -189,7 +190,7 @@ class OpenAIChat:
                 return
             waited += left
             if left > self._retries.longest or waited > PROBING:
-                raise Paused(left)
+                raise ShutOut(max(left, self._asked_until - self._retries.clock()))
             await self._retries.sleep(left)
 
     def _tell(self, asking: Asking, trouble: Exception) -> None:
@@ -201,4 +202,5 @@ class OpenAIChat:
             return
         self._observer(ServiceSaid("chat model", refusal.told))
         if refusal.wait and refusal.status in BUSY_STATUSES and failure.passing:
-            self._gate.shut(failure.passing.reason, refusal.wait)
+            self._asked_until = self._retries.clock() + refusal.wait
+            self._gate.shut(failure.passing.reason, min(refusal.wait, PAUSES.get(refusal.status, LONGEST_PAUSE)))

@@ -10,6 +10,7 @@ from adapters.openai.asking import Asking
 from adapters.openai.chat import OpenAIChat
 from adapters.openai.client import place
 from adapters.openai.failures import diagnose, failures
+from adapters.openai.refusals import refusal_of
 from core.errors import Misconfigured, ModelUnavailable
 from core.model import ModelTurn, Prompt, ToolSpec
 
@@ -19,6 +20,7 @@ LOOK_UP = ToolSpec(
     "Look up a word.",
     {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
 )
+FAILED = 500  # the status of a server that cannot write the prompt, by its template, and of others
 SLIPS = 2  # failed tool calls, after which it is asked without tools
 TRIED = Prompt(({"role": "user", "content": "Call the tool look_up with the word 'ready'. Say OK if you cannot."},))
 GREETED = Prompt(({"role": "user", "content": "Say OK."},))
@@ -32,7 +34,7 @@ NO_USAGE = "It does not say how many tokens it used, so they are estimated"
 BUSY = "{where} can be reached, but is overloaded at the moment, or still loading the model. It said: {detail}"
 SLOW = (
     "{where} can be reached, but has not begun to answer within {seconds:g} seconds. It may be loading the model, or "
-    "be overloaded; answers wait for OPENAI_FIRST_SECONDS"
+    "be overloaded; a question waits {most:g} seconds for it"
 )
 
 
@@ -64,7 +66,8 @@ async def checked(model: OpenAIChat, *, calls: bool = True, patience: float = PA
             turn, until = await _asked(model, asking), limit.when()
         lacks = await _answers(model, turn, until) if turn.tool_calls else ()
     except TimeoutError:
-        return Degraded(SLOW.format(where=where, seconds=patience))
+        most = min(model.limits.first, model.limits.patience)
+        return Overloaded(SLOW.format(where=where, seconds=patience, most=most))
     except failures() as error:
         trouble = error
     else:
@@ -98,7 +101,8 @@ async def _asked(model: OpenAIChat, asking: Asking) -> ModelTurn:
 async def _answers(model: OpenAIChat, turn: ModelTurn, until: float | None) -> tuple[str, ...]:
     """Return what is missing if the model has called a tool, and is given the result, as after a second search.
 
-    What it writes then does not matter, nor whether it is done in time.
+    What it writes then does not matter, nor whether it is done in time. Raises what says nothing about the model, such
+    as that its service is busy.
     """
     results = ({"role": "tool", "tool_call_id": call.id, "content": "It is an adjective."} for call in turn.tool_calls)
     asking = Asking(Prompt((*TRIED.messages, turn.message(turn.tool_calls), *results)), (LOOK_UP,), may_call=False)
@@ -107,6 +111,9 @@ async def _answers(model: OpenAIChat, turn: ModelTurn, until: float | None) -> t
             async with asyncio.timeout_at(until):
                 await _asked(model, asking)
     except failures() as error:
+        failure, refusal = diagnose(error, model.model), refusal_of(error)
+        if failure.passing and not failure.is_slip and (refusal is None or refusal.status != FAILED):
+            raise
         detail = (await model.unavailable(asking, error)).detail
         return (f"{NO_SECOND}. It said: {detail}" if detail else NO_SECOND,)
     return () if model.dialect.takes_no_calls else (NO_CHOICE,)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from adapters.openai.refusals import (
     BAD_KEY,
@@ -25,6 +25,8 @@ from adapters.openai.refusals import (
 )
 from adapters.retry import Skipped, Transient
 from adapters.vendors import is_untrusted
+from core.errors import ShutOut
+from core.messages.wording import about
 
 WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
 FORBIDDEN = "The key cannot use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
@@ -50,10 +52,11 @@ CERTIFICATE = (
     "The certificate of the chat model's service is not trusted. Check OPENAI_BASE_URL and the system's certificates."
 )
 SLOW = (
-    "The chat model's service did not answer in time. Try again in a moment, or set OPENAI_FIRST_SECONDS or "
-    "OPENAI_SECONDS to more."
+    "The chat model's service did not answer in time. Try again in a moment, or set OPENAI_FIRST_SECONDS, "
+    "OPENAI_SECONDS or FOOTNOTE_ANSWER_SECONDS to more."
 )
 BROKEN = "The chat model's service did not give a complete answer. Try again in a moment."
+ENDLESS = "The chat model did not finish. Set OPENAI_MAX_TOKENS lower, or FOOTNOTE_ANSWER_SECONDS higher."
 ONLY_THOUGHTS = (
     "The chat model wrote thoughts and no answer. If it always does, check how its server tells the two apart, as by "
     "--reasoning-parser."
@@ -77,15 +80,6 @@ PASSING = frozenset({408, 409, TOO_MANY})
 OF_PROMPT = frozenset({400, 422})
 NO_ADDRESS = frozenset({301, 302, 303, 307, 308, 404, 405})
 NAMED = ("model", "deployment", "endpoints")
-
-
-class Paused(Exception):
-    """The service wants to be left alone for so many seconds, and nobody asks it meanwhile."""
-
-    def __init__(self, wait: float) -> None:
-        """Keep the seconds."""
-        super().__init__("a pause")
-        self.wait = wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,34 +108,29 @@ def failures() -> tuple[type[Exception], ...]:
     from httpx2 import HTTPError, StreamError
 
     # ValueError: the client lets out bad JSON and bad UTF-8 of an event as they are.
-    return HTTPError, StreamError, ClientError, BrokenAnswer, Skipped, Paused, ValueError, RecursionError, OSError
+    return HTTPError, StreamError, ClientError, BrokenAnswer, Skipped, ShutOut, ValueError, RecursionError, OSError
 
 
 def diagnose(error: Exception, model: str) -> Failure:
     """Find out what a failure means."""
-    from aiohttp import ClientError
-    from httpx2 import HTTPError
-
     if (refusal := refusal_of(error)) and (found := _of_words(refusal, model) or _of_status(refusal)):
         return found
     match error:
-        case Skipped() | Paused():
-            wait = error.wait if isinstance(error, Paused) else None
-            says, passing = (busy(wait), Transient("a pause", wait)) if wait else (str(error), None)
-            return Failure(says, passing, again=False, is_busy=True)
-        case HTTPError() | ClientError() | OSError():
-            return _of_connection(error)
+        case Skipped():
+            return Failure(str(error), again=False, is_busy=True)
+        case ShutOut(wait=wait):
+            return Failure(busy(wait), Transient("a pause", wait), again=False, is_busy=True)
         case BrokenAnswer():
             return _of_answer(error)
-        case ValueError() | RecursionError():
+        case ValueError() | RecursionError() if not isinstance(error, OSError):  # as of a certificate
             return Failure(BROKEN, Transient("an event that is not JSON"))
         case _:
-            return Failure(FAILED, Transient("an error instead of an answer"))
+            return _of_connection(error)
 
 
 def busy(wait: float | None) -> str:
     """Return the sentence for a service that wants to be left alone for so many seconds, as far as it is known."""
-    return BUSY.format("a moment" if wait is None or wait <= 1 else f"{math.ceil(wait)} seconds")
+    return BUSY.format("a moment" if wait is None or wait <= 1 else about(timedelta(seconds=wait)))
 
 
 def _of_words(refusal: ServiceRefusal, model: str) -> Failure | None:
@@ -184,7 +173,7 @@ def _of_answer(error: BrokenAnswer) -> Failure:
         case WebPage():
             return Failure(PAGE, Transient(str(error)), lasting=True)
         case EndlessAnswer():
-            return Failure(BROKEN, is_final=True)
+            return Failure(ENDLESS, is_final=True)
         case Withheld():
             return Failure(WITHHELD, is_final=True)
         case OnlyThoughts():

@@ -63,7 +63,7 @@ ANYWHERE = ("error", "message", "errors", "detail")  # what is wrong, where it i
 ECHO = 36  # characters in a row that a service takes from a request; a shorter run can be its own words
 QUOTED = frozenset({"input", "failed_generation", "url"})  # beside what is wrong; what people or the model wrote
 OF_MINIMAX = {1002: 429, 1004: 401, 1008: 402, 1039: 429, 2013: 400, 2049: 401}  # its own codes, as a status
-PAUSES = {503: 60.0, 529: 60.0}  # seconds of a pause that are believed; what is overloaded may be well any moment
+PAUSES = {503: 60.0, 529: 60.0}  # seconds of a pause that are kept; what is overloaded may be well any moment
 LONGEST_PAUSE = 900.0
 _LIMITS = tuple(
     re.compile(each, re.IGNORECASE)
@@ -193,7 +193,6 @@ def _read(text: str, status: int | None, headers: Mapping[str, str], sent: Sent)
     words, slot = sent.cut_from(f"{code} {kind} {param} {message}", ECHO), error.get("n_ctx")
     wait = retry_after(headers)
     wait = _wait(words, text) if wait is None else wait
-    wait = None if wait is None else min(wait, PAUSES.get(status or 0, LONGEST_PAUSE))
     return ServiceRefusal(status, code, kind, words, told, slot if isinstance(slot, int) else None, wait)
 
 

@@ -131,9 +131,9 @@ def _follow(rule: Rule, server: ChatServer) -> None:
     server.rules.append(rule)
 
 
-def _without_results(body: Mapping[str, Any], says: str = "No.") -> Reply | None:
+def _without_results(body: Mapping[str, Any], says: str = "No.", status: int = 400) -> Reply | None:
     is_result = body["messages"][-1]["role"] == "tool"
-    return Reply(400, {"error": {"message": says}}) if is_result else None
+    return Reply(status, {"error": {"message": says}}) if is_result else None
 
 
 Prepare: TypeAlias = Callable[[ChatServer], object]
@@ -196,6 +196,10 @@ LACKS: Mapping[str, tuple[Prepare, str]] = {
         checking.NO_TOOLS,
     ),
     "an answer to the result": (lambda server: server.rules.append(_without_results), checking.NO_SECOND),
+    "a template that takes results": (
+        lambda server: server.rules.append(partial(_without_results, status=500)),
+        f"{checking.NO_SECOND}. It said: status 500: No.",
+    ),
     "a stream": (lambda server: setattr(server, "streams", False), checking.NO_STREAM),
     "usage": (lambda server: setattr(server, "reports_usage", False), checking.NO_USAGE),
 }
@@ -218,6 +222,7 @@ async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer,
     assert (lacks in found, isinstance(found, Degraded)) == (True, True)
 
 
+@pytest.mark.parametrize("after", [0, 1], ids=["at once", "once it has called a tool"])
 @pytest.mark.parametrize(
     "reply",
     [
@@ -225,12 +230,19 @@ async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer,
         Reply(429, {"error": {"message": "Slow down.", "code": "rate_limit_exceeded"}}),
     ],
 )
-async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer, reply: Reply) -> None:
-    """It says so, and will answer later."""
-    server.broken = reply
+async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer, reply: Reply, after: int) -> None:
+    """It says so, and will answer later; that says nothing about what its model can do."""
+    server.rules.append(lambda body: reply if not after or _without_results(body) else None)
     found = await checked(model)
     assert (isinstance(found, Overloaded), "can be reached, but is overloaded" in found) == (True, True)
     assert reply.body["error"]["message"] in found
+
+
+async def test_a_service_that_breaks_down_says_nothing_about_its_model(model: OpenAIChat, server: ChatServer) -> None:
+    """A gateway failed at the second request."""
+    server.rules.append(partial(_without_results, status=502))
+    with pytest.raises(ModelUnavailable, match="service failed"):
+        await checked(model)
 
 
 @pytest.mark.parametrize("comment", [b"", b": OPENROUTER PROCESSING\n\n"], ids=["silent", "comments"])
@@ -238,7 +250,8 @@ async def test_a_slow_service_is_not_away(model: OpenAIChat, server: ChatServer,
     """It has taken the request, and may be loading its model; nobody waits for that."""
     server.stream(comment, Stall()) if comment else server.faults.append(Hang())
     found = await checked(model, patience=0.3)
-    assert (isinstance(found, Degraded), "has not begun to answer within 0.3 seconds" in found) == (True, True)
+    assert (isinstance(found, Overloaded), "has not begun to answer within 0.3 seconds" in found) == (True, True)
+    assert found.endswith("a question waits 30 seconds for it")
 
 
 async def test_an_answer_to_a_result_is_not_waited_for(model: OpenAIChat, server: ChatServer) -> None:

@@ -100,19 +100,20 @@ async def test_a_model_that_loads_is_waited_for(paced: OpenAIChat, server: ChatS
     assert clock() - began == pytest.approx(20, abs=1.0)
 
 
-@pytest.mark.parametrize(("status", "believed"), [(503, 60), (429, 900)])
-async def test_a_pause_of_a_day_is_not_believed(
-    paced: OpenAIChat, server: ChatServer, clock: Clock, status: int, believed: int
+@pytest.mark.parametrize(("status", "kept"), [(503, 60), (429, 900)])
+async def test_a_pause_of_a_day_is_told_and_not_kept(
+    paced: OpenAIChat, server: ChatServer, clock: Clock, status: int, kept: int
 ) -> None:
     """One question goes first after a while, and so it is known that the service is well again."""
     server.faults.append(Reply(status, ERROR_EVENT, {"Retry-After": "86400"}))
-    with pytest.raises(ModelUnavailable) as caught:
+    with pytest.raises(ModelUnavailable, match="Try again in about 24 hours") as caught:
         await ask(paced)
-    clock.advance(believed - 9)
-    with pytest.raises(ModelUnavailable):
+    clock.advance(kept - 9)
+    with pytest.raises(ModelUnavailable) as later:
         await ask(paced)
     clock.advance(9)
-    assert (caught.value.wait, (await turn_of(paced, tools=())).text) == (believed, "OK.")
+    assert (caught.value.wait, later.value.wait) == (86_400, 86_400 - kept + 9)
+    assert (await turn_of(paced, tools=())).text == "OK."
 
 
 async def test_the_doctor_ends_a_pause(paced: OpenAIChat, server: ChatServer) -> None:
