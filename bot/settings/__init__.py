@@ -65,7 +65,7 @@ UNPRICED = (
     "a limit on money has no effect without prices. Set OPENAI_PRICE_PROMPT and OPENAI_PRICE_COMPLETION, "
     "or limit questions or tokens instead"
 )
-UNUSED = "{}={:g} is more than a question in a chat has: FOOTNOTE_ANSWER_SECONDS={:g}"
+UNUSED = "{}={:g} is more than a question has: FOOTNOTE_ANSWER_SECONDS={:g}"
 ALIKE = 0.85
 """How alike two names have to be, from 0 to 1, for one to be taken for a slip of the other."""
 
@@ -200,12 +200,9 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     @property
     def unused_seconds(self) -> list[str]:
         """A sentence for each time that the chat model is given and never gets, as the question has ended by then."""
-        given = {"OPENAI_FIRST_SECONDS": "openai_first_seconds", "OPENAI_WHOLE_SECONDS": "openai_whole_seconds"}
-        given["OPENAI_SECONDS"] = "openai_seconds"
-        said = ((name, getattr(self, field)) for name, field in given.items() if field in self.model_fields_set)
-        return [
-            UNUSED.format(name, seconds, self.answer_seconds) for name, seconds in said if seconds > self.answer_seconds
-        ]
+        given = sorted(self.model_fields_set & {"openai_first_seconds", "openai_seconds"})
+        said, most = ((field.upper(), getattr(self, field)) for field in given), self.answer_seconds
+        return [UNUSED.format(name, seconds, most) for name, seconds in said if seconds > most]
 
     @property
     def zone(self) -> tzinfo:

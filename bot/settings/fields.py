@@ -167,8 +167,6 @@ class ServiceSettings(BaseSettings):
     """How long the chat model may take to begin to answer. One that has to be loaded first may need minutes."""
     openai_seconds: float = setting("OPENAI_SECONDS", 120, ge=1, le=86_400)
     """How long the chat model may be silent once it has begun."""
-    openai_whole_seconds: float = setting("OPENAI_WHOLE_SECONDS", 900, ge=1, le=86_400)
-    """How long the chat model may take for one turn in total."""
     openai_fallback_model: str | None = setting("OPENAI_FALLBACK_MODEL", None)
     """A second chat model, which answers while the first one is unreachable, overloaded or gone. Without it, none
     does."""

@@ -138,7 +138,7 @@ class Services:
             context={FIRST: settings.openai_context_tokens, SECOND: settings.openai_fallback_context}.get(name),
             first=settings.openai_first_seconds,
             read=min(settings.openai_seconds, patience),
-            whole=settings.openai_whole_seconds,
+            whole=settings.answer_seconds,
             patience=patience,
             loading=0.0 if has_second else settings.openai_first_seconds,  # the second one answers at once
             interval=self._timing.interval,

@@ -216,11 +216,11 @@ async def test_what_a_service_says_reaches_the_operator_alone(shop: Shop) -> Non
 
 async def test_times_that_no_question_has_are_told_by_the_doctor(shop: Shop) -> None:
     """What a chat model is given ends with the question; what nobody has set contradicts nothing."""
-    doctor = await shop("doctor", OPENAI_WHOLE_SECONDS="900", OPENAI_SECONDS="60", FOOTNOTE_ANSWER_SECONDS="200")
+    doctor = await shop("doctor", OPENAI_FIRST_SECONDS="900", OPENAI_SECONDS="60", FOOTNOTE_ANSWER_SECONDS="200")
 
     line = next(line for line in lines(doctor) if "chat model  " in line)
     assert line.startswith("??")
-    assert line.endswith("OPENAI_WHOLE_SECONDS=900 is more than a question in a chat has: FOOTNOTE_ANSWER_SECONDS=200")
+    assert line.endswith("OPENAI_FIRST_SECONDS=900 is more than a question has: FOOTNOTE_ANSWER_SECONDS=200")
 
 
 @pytest.mark.promise("second-model")
