@@ -106,8 +106,9 @@ class Worker:
             # A request of ours may have come after the last one of the worker that has it now.
             is_lost = task.cancelled.reason is Interruption.LOST
             if is_lost and isinstance(task, Claim) and task.question.visibility == "thread":
+                answer = next((each for each in task.written if each.citations), None)
                 with suppress(StoreUnavailable):
-                    await self.inbox.put(Recheck(question=task.question))
+                    await self.inbox.put(Recheck(question=task.question, answer=answer))
 
     def _is_put_off(self, task: Task, error: Exception) -> bool:
         """Return whether a question waits until a platform says who reads along, if half its time is left to answer."""

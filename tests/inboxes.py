@@ -16,6 +16,7 @@ from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import Bounds
 from adapters.redis.secrets import Seal
 from core.model import (
+    Answer,
     Asked,
     AskedAgain,
     Cancellation,
@@ -117,9 +118,9 @@ def retried(of: Asked) -> AskedAgain:
     return AskedAgain(message=of.message, by=ADA)
 
 
-def doubted(of: Asked | Edited) -> Recheck:
-    """A worker that slept may have changed what stands there."""
-    return Recheck(question=of.question)
+def doubted(of: Asked | Edited, answer: Answer | None = None) -> Recheck:
+    """A worker that slept may have changed what stands there, with the answer that it had."""
+    return Recheck(question=of.question, answer=answer)
 
 
 def perhaps_begun(signal: Asked) -> Asked:

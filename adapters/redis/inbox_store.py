@@ -123,8 +123,9 @@ class InboxStore:
                 script, given = "ask", {**self._asking(signal), "accepted": ""}
             case Edited(question=question):
                 script, given = "edit", self._words(question)
-            case Recheck(question=question):
-                script, given = "recheck", {**self._words(question), "most_attempts": MOST_ATTEMPTS}
+            case Recheck(question=question, answer=answer):
+                given = {**self._words(question), **self._sealed(signal.message, answer=answer)}
+                script, given = "recheck", {**given, "most_attempts": MOST_ATTEMPTS}
             case Deleted():
                 script, given = "delete", {**given, **self._sealed(signal.message, delivery=signal.delivery)}
             case Stopped():

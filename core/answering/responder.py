@@ -249,22 +249,23 @@ class Responder:
         It counts as a question once there is an answer, or there would have been one, had nobody changed or deleted
         the question meanwhile; what goes wrong on our side is none.
         """
-        spent, outcome, reservation, scope = list[Cost](), list[Answer](), None, None
+        spent, reservation, scope = list[Cost](), None, None
+        claim.written.clear()
         if admitted:
             reservation, scope = admitted.reservation, claim.question.scope.within(admitted.sources)
             conversation = conversation and conversation.within(admitted.sources)
-        run = self._run(claim, conversation, scope, spent, outcome)
+        run = self._run(claim, conversation, scope, spent)
         try:
             answer = Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
             if await self._is_asked(claim, conversation, scope, spent):
-                answer = await self._answer(claim, surface, conversation, run, outcome)
+                answer = await self._answer(claim, surface, conversation, run)
         except BaseException:
             is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
             counts = is_replaced and bool(spent)
             with suppress(StoreUnavailable):  # also where it was the store that ended it, and is back soon
                 await self.insist(partial(self._settle, claim, reservation, spent, counts=counts, is_heard=False))
             raise
-        counts = bool(outcome) and not answer.is_failure
+        counts = bool(claim.written) and not answer.is_failure
         with suppress(StoreUnavailable):  # then what was set aside ends by itself
             alerts = await self.insist(partial(self._settle, claim, reservation, spent, counts=counts))
             if alerts and reservation:
@@ -299,19 +300,14 @@ class Responder:
             await surface.alert(home, budget_alert(alert))
 
     async def _answer(
-        self,
-        claim: Claim,
-        surface: Surface,
-        past: Conversation | None,
-        run: AsyncGenerator[Progress, None],
-        outcome: list[Answer],
+        self, claim: Claim, surface: Surface, past: Conversation | None, run: AsyncGenerator[Progress, None]
     ) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
 
         Where nobody asked, it is shown once it is whole, and only with sources. What nobody could read is not
         remembered.
         """
-        question, memory = claim.question, self._memory(claim.question)
+        question, memory, outcome = claim.question, self._memory(claim.question), claim.written
         try:
             if claim.is_quiet and not await _is_worth_showing(run):
                 return outcome[0]
@@ -334,19 +330,14 @@ class Responder:
         return outcome[0]
 
     async def _run(
-        self,
-        claim: Claim,
-        conversation: Conversation | None,
-        scope: Scope | None,
-        spent: list[Cost],
-        outcome: list[Answer],
+        self, claim: Claim, conversation: Conversation | None, scope: Scope | None, spent: list[Cost]
     ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered, once a surface asks for it.
 
-        Keep the *outcome*, and what each turn and search has *spent*. What a worker had written that died is all.
+        Keep what is written, and what each turn and search has *spent*. What a worker had written that died is all.
         """
         if claim.delivery.answer is not None:
-            outcome.append(claim.delivery.answer)
+            claim.written.append(claim.delivery.answer)
             yield claim.delivery.answer
             return
         waiting = claim.waiting
@@ -359,7 +350,7 @@ class Responder:
         async with aclosing(running) as run:
             async for item in run:
                 if isinstance(item, Answer):
-                    outcome.append(item)
+                    claim.written.append(item)
                 yield item
 
     async def _keep(self, message: MessageRef, writing: Awaitable[bool | None], step: Step) -> bool:

@@ -113,9 +113,10 @@ class AskedAgain(Value):
 
 
 class Recheck(AboutQuestion):
-    """A worker that had lost the question may have changed what another one has shown since; its words come along."""
+    """A worker that had lost the question may have changed what another has shown; its words and answer come along."""
 
     kind: Literal["doubted"] = "doubted"
+    answer: Answer | None = None
 
 
 Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Recheck, Field(discriminator="kind")]
@@ -214,11 +215,12 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Attempt):
-    """What a worker holds while it answers a question; `is_update` tells that an earlier revision was answered."""
+    """What a worker holds while it answers, until that is `written`; `is_update`: an earlier revision was answered."""
 
     question: Question
     address: ReplyAddress | None = None
     is_update: bool = False
+    written: list[Answer] = field(default_factory=list[Answer], compare=False)
     waiting: Waiting = field(default_factory=Waiting, compare=False)
 
     @property

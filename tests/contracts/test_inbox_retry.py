@@ -84,13 +84,15 @@ async def fail_at_the_end(box: Box) -> None:
 
 @pytest.mark.promise("crash-safe")
 async def test_an_answer_that_was_written_is_there_for_whoever_takes_over(boxes: Boxes) -> None:
-    """Until it is shown, and no longer: what was answered is kept nowhere but where it is remembered."""
+    """Until it is shown, and no longer, unless one that had lost the question has it: it is remembered elsewhere."""
     await fail_at_the_end(boxes.here)
     async with boxes.there.claim() as again:
         pass
     await boxes.here.put(doubted(asked()))
 
     assert (again.delivery, (await taken(boxes.here)).delivery) == (WRITTEN, POSTED)
+    await boxes.here.put(doubted(asked(), WRITTEN.answer))
+    assert (await taken(boxes.there)).delivery == WRITTEN
 
 
 @pytest.mark.promise("edits-count")

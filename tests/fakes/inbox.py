@@ -75,8 +75,8 @@ class MemoryInbox:
                 return self._stop(record)
             case AskedAgain():
                 return self._retry(record)
-            case Recheck(question=question):
-                return self._doubt(record, question)
+            case Recheck():
+                return self._doubt(record, signal)
 
     async def accept(self, asked: Asked, *, within: float) -> bool:
         """Keep a question that is in no thread as yet."""
@@ -313,14 +313,14 @@ class MemoryInbox:
         self._join(record)
         return True
 
-    def _doubt(self, record: Record, question: Question) -> bool:
-        self.doubts.append(Recheck(question=question))
-        known = record.question.revision if record.question else -1
+    def _doubt(self, record: Record, doubt: Recheck) -> bool:
+        self.doubts.append(doubt)
+        question, known = doubt.question, record.question.revision if record.question else -1
         if record.deleted or record.state not in ("done", "dead") or question.revision != known:
             return False
-        attempts = MOST_ATTEMPTS if record.state == "dead" else 1
-        self.dead.pop(record.message, None)
-        record.question, record.concluded = question, False
+        attempts = 1 if self.dead.pop(record.message, None) is None else MOST_ATTEMPTS
+        delivery = record.delivery.model_copy(update={"answer": doubt.answer})
+        record.question, record.concluded, record.delivery = question, False, delivery
         self._join(record)
         record.attempts = attempts
         return True

@@ -61,18 +61,38 @@ async def test_a_worker_that_lost_a_question_says_so_when_it_is_through(script: 
 
 
 class Lingering(MemoryConversations):
-    """Remembers a turn, and the first time does not say so any more."""
+    """Remembers a turn, unless it *loses* the first one, and does not say so any more of that."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, loses: bool = False) -> None:
         super().__init__(ttl=timedelta(hours=1), now=Clock().now)
         self.remembered = asyncio.Event()
+        self._loses = loses
 
     async def append(self, thread: ThreadRef, turn: Turn) -> None:
         """Remember it."""
-        await super().append(thread, turn)
-        if not self.remembered.is_set():
+        is_first = not self.remembered.is_set()
+        if not is_first or not self._loses:
+            await super().append(thread, turn)
+        if is_first:
             self.remembered.set()
             await asyncio.Event().wait()
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_a_worker_had_written_that_lost_the_question_is_shown_again_and_remembered(script: Script) -> None:
+    """Whoever had it since may have seen no more than that a whole answer stands, and has no text to remember."""
+    office = Office(script(*WHOLE))
+    memory = office.memory = Lingering(loses=True)
+    office.reopen()
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await memory.remembered.wait()
+        office.inbox.lose(asked("1").message)
+        before, again = await office.answered(2)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+
+    assert (again.text, again.citations) == (before.text, before.citations)
+    assert await office.remembered() == ["What is 1?"]
 
 
 @pytest.mark.promise("crash-safe")
