@@ -188,8 +188,9 @@ class Responder:
             if isinstance(last, Answer) and last.is_failure:
                 await self._count(claim, surface)
                 return standing if await self._is_noted(claim, standing) else Delivery()
-            progress = _only(last)
-            claim = replace(claim, delivery=claim.delivery.model_copy(update={"messages": standing.messages}))
+            progress = _only(last)  # and nothing is unknown beside a whole answer
+            found = {"messages": standing.messages, "trying": None}
+            claim = replace(claim, delivery=claim.delivery.model_copy(update=found))
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))

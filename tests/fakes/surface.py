@@ -25,7 +25,7 @@ from core.model import (
 class RecordingSurface:
     """Keeps all progress in `shown`, all refusals in `refused` and all reactions in `reactions`, in order.
 
-    What moderators are told is in `alerts`.
+    What moderators are told is in `alerts`, and what was answered in `claims`.
 
     With `breaks_after` it raises `ConnectionError` once so many items were shown, as a closed terminal does.
     """
@@ -37,10 +37,12 @@ class RecordingSurface:
         self.alerts: list[tuple[WorkspaceRef, str]] = []
         self.withdrawn: list[Withdrawal] = []
         self.stands: Delivery | None = None
+        self.claims: list[Claim] = []
         self._breaks_after = breaks_after
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Keep every item; the one message has the question's id with `-reply` behind it."""
+        self.claims.append(claim)
         async for item in progress:
             self.shown.append(item)
             if len(self.shown) == self._breaks_after:

@@ -106,15 +106,16 @@ async def test_a_failure_takes_no_whole_answers_place(script: Script) -> None:
 
 
 async def test_nothing_is_drawn_over_a_whole_answer_before_there_is_another(script: Script) -> None:
-    """No draft of the next one, and no word of one that breaks off."""
+    """No draft of the next one, and no word of one that breaks off; nor is its last message looked for once more."""
     inbox, surface = MemoryInbox(), RecordingSurface()
     surface.stands = Delivery(messages=(MessageRef(thread=thread(), id="5"),))
     await inbox.put(Asked(question=question()))
     async with inbox.claim() as task:
-        claim = Claim(question(), fence=task.fence, attempt=2)
+        claim = Claim(question(), fence=task.fence, attempt=2, delivery=Delivery(trying=Clock().now()))
         await responder(script(*ANSWERED), inbox).respond(claim, surface)
 
     assert [type(each) for each in surface.shown] == [Answer]
+    assert [each.delivery for each in surface.claims] == [surface.stands]
 
 
 async def test_what_was_written_before_is_shown_while_the_index_is_away(script: Script) -> None:
