@@ -87,7 +87,8 @@ class OnSlack:
         shared: dict[str, Any] = {"observer": self.events.append, "now": partial(datetime.now, UTC)}
         shared |= {name: option for name, option in options.items() if name in shared}
         workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)
-        chat = SlackChat(workspaces, People(workspaces), edits_apart=APART, posts_apart=APART, **shared)
+        apart = options.pop("posts_apart", APART)
+        chat = SlackChat(workspaces, People(workspaces), edits_apart=APART, posts_apart=apart, **shared)
         usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
         return PlatformSurface(chat, **{**usual, **shared, **options})
 

@@ -74,10 +74,10 @@ async def said_in(place: Place, oldest: str, inclusive: str = "false") -> Sequen
 class ThreadPoster:
     """A `Poster` for a thread. The messages of an answer to a *question* are drawn as blocks, others are plain words.
 
-    It looks once for each post in doubt; where that is not possible, *doubtful* hears that it may stand there twice.
-    With *all_in_doubt*, every post may have been made by an attempt before, which ended unheard, and the first of them
-    may be a stream that was begun *streamed_since* then. *nonces* are those of messages that stand there, which bear
-    them from their next edit on.
+    It looks once for each post in doubt; where that was never possible, *doubtful* hears that it may stand there twice.
+    With *all_in_doubt*, every post may have been made by an attempt before, which ended unheard or goes on as nobody
+    has told it yet, and the first of them may be a stream that was begun *streamed_since* then. *nonces* are those of
+    messages that stand there, which bear them from their next edit on.
     """
 
     place: Place
@@ -138,17 +138,17 @@ class ThreadPoster:
         """Return the id of a message, if the post is in doubt and it stands there. Raises `Unreachable`."""
         if nonce not in self._doubts and not self.all_in_doubt:
             return None
-        asked, begun = self.place.asked, inf
-        if self.streamed_since is not None:
-            begun = max(self.streamed_since.timestamp() - EARLY, float(asked))
-        if self._seen is None:
+        asked, since = self.place.asked, self.streamed_since
+        begun = max(since.timestamp() - EARLY, float(asked)) if since is not None else inf
+        if self._seen is None or self.all_in_doubt:
             try:
                 self._seen = await said_in(self.place, asked if begun == inf else f"{begun:.6f}")
             except Unreachable:
                 raise
             except PostingFailed:
-                self.doubtful()
-                self._seen = ()
+                if self._seen is None:
+                    self.doubtful()
+                self._seen = self._seen or ()
         words = _letters(self._doubts.pop(nonce, ""))
         self.streamed_since = None  # only the first post may be a stream
         for one in self._seen:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.events import Step
+from core.events import Event, Passed, Step
 from core.model import Progress, Withdrawal
 from tests.fakes.surface import drafted
 from tests.on_slack import START, OnSlack
@@ -82,6 +82,29 @@ async def test_what_came_late_from_a_worker_that_had_lost_the_question_is_remove
 
     assert (doubled, len(slack.stands(claim)), slack.signs(claim)) == (2, 1, [])
     assert len(slack.server.messages(slack.channel)) == 3
+
+
+@pytest.mark.promise("posted-once")
+async def test_a_message_that_comes_between_two_posts_is_not_posted_again(slack: OnSlack) -> None:
+    """Of two workers, as a store was emptied, the first does not know yet that the other one has the question too."""
+    claim, second = await slack.asks(), asyncio.Event()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield drafted(LONG.text[:200])
+        await second.wait()
+        yield LONG
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Passed) and event.step is Step.POSTED:
+            second.set()
+
+    first = asyncio.create_task(slack.surface.reply(claim, written()))
+    await slack.until(lambda: slack.stands(claim))
+    taking_over = slack.surfaced(observer=heard, posts_apart=0.1)
+    await taking_over.reply(replace(claim, attempt=2), progress(LONG))
+    await first
+
+    assert (len(slack.stands(claim)), slack.server.requests_to("chat.delete")) == (2, [])
 
 
 async def test_a_further_private_message_that_may_stand_there_twice_is_told(slack: OnSlack) -> None:
