@@ -156,8 +156,7 @@ class ExpiringSet:
 
     def __contains__(self, name: str) -> bool:
         """Return whether a name was added not long ago."""
-        until = self._until.get(name)
-        return until is not None and until > self._now()
+        return name in self._until and self._until[name] > self._now()
 
 
 async def accepted(services: ChatServices, asked: Asked) -> float | None:
@@ -285,22 +284,27 @@ async def _put_back(services: ChatServices) -> Sequence[Asked]:
     for (accepted, each), stage in zip(known, stages, strict=True):
         if services.unanswered.get(accepted) is not each:
             continue  # it was moved while the store was asked
-        if stage is Stage.OVER or services.self_help.forgetting.heed(each.asked) is not each.asked:
-            services.unanswered.pop(accepted)
+        heeded = services.self_help.forgetting.heed(_begun(each.asked))
+        if stage is Stage.UNKNOWN and isinstance(heeded, Deleted) and each.is_placed:
+            await services.inbox.put(heeded)  # so that somebody takes away what may stand there
+        if stage is Stage.OVER or isinstance(heeded, Deleted):
+            services.unanswered.pop(accepted, None)
         elif stage is not Stage.UNKNOWN:
             found += [each.asked] if each.is_placed and each.stage is None and stage is Stage.WAITING else []
             each.stage, each.missed = stage, 0
-        else:
-            each.missed, is_back = each.missed + 1, False
-            alone = each.asked.question.alone  # what it quotes may be of somebody who is forgotten
-            asked = each.asked.model_copy(update={"question": alone})
-            if not each.is_placed:
-                is_back = await services.accepting.accept(asked, within=LONGEST_WRITE)
-            elif each.stage in (None, Stage.WAITING) or each.missed * LOOK >= services.accepting.accepted_for:
-                is_back = await services.accepting.move(accepted, _begun(asked))
-            if is_back:
-                services.observer(LostByStore(each.asked.message, is_put_back=True))
+        elif await _is_put_back(services, accepted, each):
+            services.observer(LostByStore(each.asked.message, is_put_back=True))
     return found
+
+
+async def _is_put_back(services: ChatServices, accepted: MessageRef, each: Unanswered) -> bool:
+    """Return whether a question is in the store again, without what it quotes: that may be of somebody forgotten."""
+    each.missed += 1
+    asked = each.asked.model_copy(update={"question": each.asked.question.alone})
+    if not each.is_placed:
+        return await services.accepting.accept(asked, within=LONGEST_WRITE)
+    is_due = each.stage in (None, Stage.WAITING) or each.missed * LOOK >= services.accepting.accepted_for
+    return is_due and await services.accepting.move(accepted, _begun(asked))
 
 
 def _begun(asked: Asked) -> Asked:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.chat.background import accepted, remember, settle, take_over
-from core.model import MessageRef, Stage
+from core.model import MessageRef, Signal, Stage
 from tests.adapters.chat.test_accepting import PLATFORM, A, Emptied, Finder, placed
 from tests.fakes.services import Counter, MemoryServices
 from tests.waiting import at_once, cancelled, wait_until
@@ -39,19 +39,33 @@ async def test_a_loss_before_the_first_look_is_noticed_by_what_was_read_before()
     assert office.services.store_mark.known == "2"
 
 
+class Bereft(Emptied):
+    """Keeps which questions are `gone`."""
+
+    gone: Sequence[MessageRef] = ()
+
+    async def put(self, signal: Signal) -> bool:
+        """Hear of one."""
+        self.gone = [*self.gone, signal.message]
+        return await super().put(signal)
+
+
 @pytest.mark.promise("forget-person")
-async def test_what_was_forgotten_is_not_put_back() -> None:
-    """A store that was emptied right after that does not know of it any more."""
+@pytest.mark.parametrize("is_lost", [True, False])
+async def test_what_was_forgotten_is_not_put_back(*, is_lost: bool) -> None:
+    """A store that was emptied right after that does not know of it any more; what may stand there is taken away."""
     told = asyncio.Event()
-    office = MemoryServices(inbox=Emptied(), sleep=at_once)
+    office = MemoryServices(inbox=(inbox := Bereft()), sleep=at_once)
     office.services.store_mark.known = "the one before"
     remember(office.services, A)
+    inbox.reached[A.message] = Stage.UNKNOWN if is_lost else Stage.RUNNING
     await office.services.self_help.forgetting.person(A.message.thread.home, A.question.author.id)
     taking = asyncio.create_task(take_over(office.services, PLATFORM, Finder().find, lost=told.set))
     await asyncio.wait_for(told.wait(), 5)
     await cancelled(taking)
 
-    assert (office.services.unanswered, await office.inbox.waiting()) == ({}, 0)
+    assert (office.services.unanswered, office.inbox.signals) == ({}, [])
+    assert list(inbox.gone) == [A.message] * is_lost
 
 
 @pytest.mark.promise("crash-safe")
