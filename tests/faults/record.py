@@ -107,6 +107,8 @@ class Record:
                 self.held.get(pid, set()).discard(question)
                 self.hits.pop(question, None)
                 self.active[question] = time.monotonic()
+            case {"kind": "failed", "pid": pid, "question": question}:
+                self.held.get(pid, set()).discard(question)
             case {"kind": "met", "pid": pid, "question": question}:
                 self.hurt(question)
                 self._lose(pid)
@@ -119,6 +121,11 @@ class Record:
     def hurt(self, question: str) -> None:
         """Take note that something was broken for a question; recovery counts from here."""
         self.hurt_at[question] = time.monotonic()
+
+    def begin_again(self, name: str, question: str) -> None:
+        """Take note that somebody has one tried again that was over: nobody had to recover until then."""
+        for key in (name, question):
+            self.hurt_at.pop(key, None)
 
     def over(self, name: str, question: str) -> None:
         """Take note of the end of a question."""

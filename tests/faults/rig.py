@@ -136,6 +136,7 @@ class Rig:
         pressed = [asked for asked in again if self.on(asked.platform).press(asked, RETRIES)]
         for asked in pressed:
             self.model.begin_again(asked.number)
+            self.record.begin_again(asked.name, self.on(asked.platform).message_of(asked))
             self._pressed[asked.number] = before[asked.number], time.monotonic() + TAKEN
         self.pending |= {asked.number: asked for asked in pressed}
         return len(pressed)
@@ -150,8 +151,8 @@ class Rig:
 
     def secrets(self) -> Iterable[str]:
         """Give what must not be written anywhere: words of questions, names, and all that opens something."""
-        others = [SECRET, self.model.key, self.cohere.key, QUESTION]
-        return [*others, *(each for community in self.communities for each in community.secrets())]
+        others = (one for each in self.communities for one in each.secrets())
+        return SECRET, self.model.key, self.cohere.key, QUESTION, *others
 
     @staticmethod
     def _text(number: int) -> str:
@@ -293,13 +294,12 @@ class Rig:
     def look(self) -> None:
         """Take note of the questions that are over."""
         for number, asked in list(self.pending.items()):
-            community, scene = self.on(asked.platform), self.scene(asked.platform, asked.place)
-            before, until = self._pressed.get(number, (None, 0.0))
+            scene, (before, until) = self.scene(asked.platform, asked.place), self._pressed.get(number, (None, 0.0))
             if scene == before and time.monotonic() < until:
                 continue  # what stands there is the apology that is tried again
             self._pressed.pop(number, None)
             if endings(scene)[number] is not Ending.PENDING:
-                self.record.over(asked.name, community.message_of(asked))
+                self.record.over(asked.name, self.on(asked.platform).message_of(asked))
                 del self.pending[number]
 
     async def settled(self, *, seconds: float = REST) -> None:

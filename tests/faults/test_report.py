@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.faults.record import Record
 from tests.faults.report import Piece, is_clean, lines
 
 GOOD = Piece(
@@ -49,3 +50,16 @@ def test_the_report_tells_what_is_kept_from_what_was_lost() -> None:
     told = [line for line in lines([GOOD]) if "at most, where" in line]
 
     assert [line.split("|")[2].strip() for line in told] == ["3 times", "5 times"]
+
+
+def test_what_was_over_did_not_have_to_recover_until_it_was_tried_again() -> None:
+    """Its worker may die long before somebody presses the button, also over something else by then."""
+    record = Record()
+    for pid, is_at_it in ((1, False), (2, True)):
+        record.take({"kind": "taken", "pid": pid, "question": "m1"})
+        if not is_at_it:
+            record.take({"kind": "failed", "pid": pid, "question": "m1", "attempt": 4, "is_last": True})
+        record.take({"kind": "ended", "of": pid, "name": "worker"})
+        hurt = dict(record.hurt_at)
+        record.begin_again("q1", "m1")
+        assert (bool(hurt), record.hurt_at) == (is_at_it, {})
