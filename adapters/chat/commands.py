@@ -18,17 +18,7 @@ from adapters.chat.registry import MOST_PAGES, Command, CommandContext, Kind, Op
 from adapters.chat.services import keep
 from core import messages
 from core.errors import PostingFailed
-from core.model import (
-    QUESTION_LIMIT,
-    Actor,
-    AskedAgain,
-    Awaited,
-    Outline,
-    Scope,
-    Stopped,
-    Vote,
-    Waiting,
-)
+from core.model import QUESTION_LIMIT, Actor, AskedAgain, Awaited, Outline, Scope, Stopped, Vote, Waiting
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices

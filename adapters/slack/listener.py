@@ -76,10 +76,7 @@ class Authorize(AsyncAuthorize):
         name = workspace_of({**given, "is_enterprise_install": context.is_enterprise_install})
         workspace = await self.workspaces.find(name)
         return AuthorizeResult(
-            **given,
-            bot_id=workspace.bot_id,
-            bot_user_id=workspace.bot_user_id,
-            bot_token=workspace.client.token,
+            **given, bot_id=workspace.bot_id, bot_user_id=workspace.bot_user_id, bot_token=workspace.client.token
         )
 
 

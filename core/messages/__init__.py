@@ -143,10 +143,4 @@ from core.messages.moderation import (
     silent_line,
     source_alert,
 )
-from core.messages.wording import (
-    Drawing,
-    ago,
-    counted,
-    joined,
-    listed,
-)
+from core.messages.wording import Drawing, ago, counted, joined, listed

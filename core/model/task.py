@@ -113,7 +113,10 @@ class AskedAgain(Value):
 
 
 class Recheck(AboutQuestion):
-    """A worker that had lost the question may have changed what another has shown; its words and answer come along."""
+    """A worker that had lost the question may have changed what another has shown; its words and answer come along.
+
+    That is for whoever has the question next, unless it is known by then.
+    """
 
     kind: Literal["doubted"] = "doubted"
     answer: Answer | None = None

@@ -73,19 +73,21 @@ async def test_a_question_whose_answer_is_in_doubt_comes_again_as_a_further_atte
     assert await is_empty(boxes.here)
 
 
-async def fail_at_the_end(box: Box) -> None:
-    """Fail with what is asked once its answer is written."""
+async def fail_at_the_end(box: Box, *, by_another: bool = False) -> None:
+    """Fail with what is asked once its answer is written, perhaps by somebody else who had lost it."""
     await box.put(asked())
     with suppress(ValueError):
         async with box.claim() as task:
-            await box.record(task, WRITTEN)
+            await box.put(doubted(asked(), WRITTEN.answer if by_another else None))
+            await box.record(task, POSTED if by_another else WRITTEN)
             raise ValueError
 
 
 @pytest.mark.promise("crash-safe")
-async def test_an_answer_that_was_written_is_there_for_whoever_takes_over(boxes: Boxes) -> None:
+@pytest.mark.parametrize("by_another", [False, True])
+async def test_an_answer_that_was_written_is_there_for_whoever_takes_over(boxes: Boxes, *, by_another: bool) -> None:
     """Until it is shown, and no longer, unless one that had lost the question has it: it is remembered elsewhere."""
-    await fail_at_the_end(boxes.here)
+    await fail_at_the_end(boxes.here, by_another=by_another)
     async with boxes.there.claim() as again:
         pass
     await boxes.here.put(doubted(asked()))

@@ -315,15 +315,15 @@ class MemoryInbox:
 
     def _doubt(self, record: Record, doubt: Recheck) -> bool:
         self.doubts.append(doubt)
-        question, known = doubt.question, record.question.revision if record.question else -1
-        if record.deleted or record.state not in ("done", "dead") or question.revision != known:
+        if record.deleted or record.question is None or doubt.question.revision != record.question.revision:
             return False
-        attempts = 1 if self.dead.pop(record.message, None) is None else MOST_ATTEMPTS
-        delivery = record.delivery.model_copy(update={"answer": doubt.answer})
-        record.question, record.concluded, record.delivery = question, False, delivery
-        self._join(record)
-        record.attempts = attempts
-        return True
+        record.supply(doubt.answer)
+        if is_over := record.state in ("done", "dead"):
+            attempts = 1 if self.dead.pop(record.message, None) is None else MOST_ATTEMPTS
+            record.question, record.concluded = doubt.question, False
+            self._join(record)
+            record.attempts = attempts
+        return is_over
 
     def _change(self, record: Record, interruption: Interruption) -> bool:
         record.unwrite()

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core.model import (
+    Answer,
     AnyPlace,
     Cancellation,
     Claim,
@@ -127,10 +128,15 @@ class Record:
     def note(self, task: Task, delivery: Delivery) -> bool:
         """Keep what is posted, and the answer to words that still count; False if it is not for *task* to say."""
         if self.is_held_as(task):
-            self.delivery = delivery
+            self.delivery = delivery.model_copy(update={"answer": delivery.answer or self.delivery.answer})
         if self.is_outdated(task):
             self.unwrite()
         return self.is_held_as(task)
+
+    def supply(self, answer: Answer | None) -> None:
+        """Know of an answer that somebody had, unless there is another, or it is to be begun anew."""
+        if not self.anew and self.delivery.answer is None:
+            self.delivery = self.delivery.model_copy(update={"answer": answer})
 
     def unwrite(self) -> None:
         """Know of no answer that is about to be shown."""

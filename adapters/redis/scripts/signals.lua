@@ -211,11 +211,16 @@ function script.retry(ref, thread, person, home)
   return reopen(ref, thread)
 end
 
--- Has a question answered again of which a worker that had lost it may have changed the answer, or had one.
+-- Has a question answered again of which a worker that had lost it may have changed the answer, or had one; while another
+-- is at it, or will be, that answer is only kept for whoever is next.
 function script.recheck(ref, thread, revision, text, person, home, most_attempts, answer)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
-  if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return false end
+  if is_deleted or revision ~= known then return false end
+  if state ~= 'done' and state ~= 'dead' then
+    if answer ~= '' and not redis.call('HGET', question, 'anew') then redis.call('HSETNX', question, 'answer', answer) end
+    return false
+  end
   note_asker(ref, person, home, 'text', text, 'answer', answer, 'attempts', state == 'dead' and most_attempts or 1)
   redis.call('HDEL', question, 'concluded', 'failures')
   return reopen(ref, thread)

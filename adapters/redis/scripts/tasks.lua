@@ -245,11 +245,12 @@ function script.renew(ref, thread, entry, fence, revision, consumer, lease)
   return change
 end
 
--- Notes what is posted, and the answer to the words that still count, which is empty until it is there.
+-- Notes what is posted, and the answer to the words that still count, once it is there.
 function script.record(ref, entry, fence, revision, delivery, answer)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
-  redis.call('HSET', key('question', ref), 'delivery', delivery, 'answer', change < EDITED and answer or '')
+  local is_there = answer ~= '' and change < EDITED
+  redis.call('HSET', key('question', ref), 'delivery', delivery, unpack(is_there and {'answer', answer} or {}))
   return true
 end
 
