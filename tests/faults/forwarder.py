@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from typing import Self
 
 PIECE = 65_536  # bytes
@@ -14,7 +15,8 @@ class Forwarder:
 
     def __init__(self, port: int) -> None:
         """Pass on to *port*."""
-        self.port = 0
+        self._held = _bound(0)
+        self.port = int(self._held.getsockname()[1])
         self._target = port
         self._server: asyncio.Server | None = None
         self._passing: set[asyncio.Task[None]] = set()
@@ -25,18 +27,19 @@ class Forwarder:
 
     async def __aexit__(self, *_: object) -> None:
         await self.cut()
+        self._held.close()
 
     async def mend(self) -> None:
         """Listen, on the same port as before; twice is once."""
         if self._server is None:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-            self.port = int(self._server.sockets[0].getsockname()[1])
+            self._server = await asyncio.start_server(self._serve, sock=self._held)
 
     async def cut(self) -> None:
-        """Close every connection; whoever comes now is refused by the system."""
+        """Close every connection; whoever comes now is refused by the system, which gives the port to nobody else."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
+            self._held = _bound(self.port)
         passing = tuple(self._passing)
         for task in passing:
             task.cancel()
@@ -66,6 +69,14 @@ class Forwarder:
                 await asyncio.gather(*ways, return_exceptions=True)
         finally:
             back.close()
+
+
+def _bound(port: int) -> socket.socket:
+    """Give what has a port, of which 0 is any, and does not listen there as yet."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", port))
+    return held
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
