@@ -27,10 +27,7 @@ REMEMBERED = 1_000
 COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "questions": ("Questions received, by platform; one that is delivered twice counts once.", ("platform",)),
     "answers": ("Answers, by platform and how they ended.", ("platform", "status")),
-    "tokens": (
-        "Tokens as the model's service counts them; prompt ones include the cached ones.",
-        ("model", "kind"),
-    ),
+    "tokens": ("Tokens as the model's service counts them; prompt ones include the cached ones.", ("model", "kind")),
     "cost": ("What answers cost, in the currency of the prices that are set.", ("model",)),
     "used": (
         "What communities have used: questions, tokens, searches that are billed, and money where prices are set.",

@@ -19,13 +19,12 @@ from core.errors import (
     StoreUnavailable,
 )
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
-from core.model import MOST_ATTEMPTS, NOT_KEPT, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
+from core.model import MOST_ENDINGS, NOT_KEPT, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
 from core.ports import ChatSurface, ConversationStore, Inbox
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})
-MOST_ENDINGS = 2 * MOST_ATTEMPTS  # so often is an apology shown, or an answer that was written before
-EXHAUSTED = f"It was started {MOST_ATTEMPTS} times, and never finished."
+EXHAUSTED = "It was started too often, and never finished."
 
 
 @dataclass
@@ -89,7 +88,7 @@ class Worker:
 
     async def _do(self, task: Task) -> None:
         try:
-            if task.attempt > (MOST_ATTEMPTS if task.delivery.answer is None else MOST_ENDINGS):
+            if task.attempt > task.most_attempts:
                 raise DeadLettered(EXHAUSTED)  # noqa: TRY301 - it is told like whatever fails
             await self._carry_out(task)
         except Exception as error:

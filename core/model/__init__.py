@@ -115,6 +115,7 @@ from core.model.refs import (
 )
 from core.model.task import (
     MOST_ATTEMPTS,
+    MOST_ENDINGS,
     REPLACED,
     Asked,
     AskedAgain,

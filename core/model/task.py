@@ -136,6 +136,8 @@ class Stage(Enum):
 
 MOST_ATTEMPTS = 3
 """So often is a question tried before it is given up."""
+MOST_ENDINGS = 2 * MOST_ATTEMPTS
+"""So often is an apology shown, or an answer that was written before."""
 
 
 class Interruption(IntEnum):
@@ -211,9 +213,14 @@ class Attempt:
         return self.attempt > 1 or self.was_released
 
     @property
+    def most_attempts(self) -> int:
+        """After how many the task is given up; what was answered before costs no model anything."""
+        return MOST_ATTEMPTS if self.delivery.answer is None else MOST_ENDINGS
+
+    @property
     def is_last_attempt(self) -> bool:
         """Whether the task is given up if this attempt fails."""
-        return self.attempt >= MOST_ATTEMPTS
+        return self.attempt >= self.most_attempts
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ class MemoryInbox:
             raise
         except Exception as error:
             if not self._again(record, task):
-                self._fail(record, error)
+                self._fail(record, error, is_last=task.is_last_attempt)
             raise
         except BaseException:
             record.begun = True
@@ -355,10 +355,10 @@ class MemoryInbox:
         self._ready.put_nowait(record.message.thread)
         return True
 
-    def _fail(self, record: Record, error: Exception) -> None:
+    def _fail(self, record: Record, error: Exception, *, is_last: bool) -> None:
         wait = error.wait if isinstance(error, PeopleUnavailable) else None
         record.attempts -= wait is not None
-        if wait is None and record.attempts >= MOST_ATTEMPTS and not isinstance(error, ApologyFailed):
+        if wait is None and is_last and not isinstance(error, ApologyFailed):
             record.state, record.concluded, record.asked = "dead", True, None
             record.stopped = record.begun = False
             self.dead[record.message] = error

@@ -8,10 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from core.errors import PeopleUnavailable, ShutOut
+from core.errors import PeopleUnavailable, ShutOut, StoreUnavailable
 from core.events import TaskFailed
-from core.model import MOST_ATTEMPTS, Answer, Asked, Claim, Delivery, Progress, Status, ThreadRef, Turn
-from core.worker import MOST_ENDINGS
+from core.model import MOST_ATTEMPTS, MOST_ENDINGS, Answer, Asked, Claim, Delivery, Progress, Status, ThreadRef, Turn
 from tests.fakes.chat import Script, Silence, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
@@ -191,15 +190,16 @@ async def test_what_is_remembered_without_footnotes_is_asked_again(script: Scrip
 
 
 class Shut(RecordingSurface):
-    """A platform that refuses the bot some times, before it shows anything."""
+    """A platform that refuses the bot some times, before it shows anything, or a store that does."""
 
     refusals = 2 * MOST_ATTEMPTS
+    refusal: Exception = ShutOut(0.0)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Refuse, and at last reply."""
         self.refusals -= 1
         if self.refusals >= 0:
-            raise ShutOut(0.0)
+            raise self.refusal
         return await super().reply(claim, progress)
 
 
@@ -212,6 +212,24 @@ async def test_a_question_waits_for_a_platform_that_refuses_the_bot(script: Scri
         (answer,) = await office.answered(1)
 
     assert (answer.status, office.inbox.dead, office.events) == (Status.ANSWERED, {}, [])
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_was_written_before_is_shown_and_remembered_though_the_store_is_away_at_the_third_try(
+    script: Script,
+) -> None:
+    """Nobody would know the text any more who finds it standing there, and the model has nothing to do with that."""
+    surface = Shut()
+    surface.refusals, surface.refusal = 1, StoreUnavailable("away")
+    office = Office(script(), surface=surface)
+    await office.inbox.put(asked("1"))
+    office.inbox.outlive(asked("1").message, workers=MOST_ATTEMPTS - 1, delivery=WRITTEN)
+    async with office.open():
+        (answer,) = await office.answered(1)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+
+    assert (answer, office.inbox.dead) == (WRITTEN.answer, {})
+    assert await office.remembered() == ["What is 1?"]
 
 
 class Unread(RecordingSurface):
