@@ -391,7 +391,7 @@ def main(parts: Collection[str]) -> None:
     print_rows("Claims, tables of the documents", judged([*copied("course"), *copied("textbook")]))
     print_rows("Claims, answers of one fact", facts(made["facts"]))
     print_rows("Claims, rows and items as sentences", facts([*cells("course"), *cells("textbook")]))
-    for name in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh"):
+    for name in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"):
         print_rows(f"Deeds, the {name} set", told(name))
     print_rows("Deeds, documents", [documented()])
 
