@@ -38,11 +38,6 @@ class GitServer(Service):
         """Where the repository is."""
         return f"{self.url}/shelf.git"
 
-    @property
-    def packs(self) -> int:
-        """How many bodies came that were more than a question for branches."""
-        return sum("upload-pack" in each.path and each.method == "POST" for each in self.received)
-
     def git(self, *words: str) -> str:
         """Run git in the repository, with no settings of this machine."""
         place = self.root if self.root.is_dir() else self.root.parent

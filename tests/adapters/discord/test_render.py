@@ -25,7 +25,6 @@ from tests.portion import examples, portion
 GUIDE = "https://docs.example/robots#what"
 GAP = "\u200b"
 PART_LIMIT = DISCORD.limit
-FOOTNOTES = 5
 
 
 def source(number: int = 1, url: str = GUIDE, **fields: str) -> Citation:

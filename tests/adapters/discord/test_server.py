@@ -21,7 +21,6 @@ from tests.servers.discord import DiscordServer, Lost, Permission, Reply
 from tests.servers.discord.session import IDENTIFY, RESUME
 
 CREATE = "POST /channels/{channel}/messages"
-EDIT = "PATCH /channels/{channel}/messages/{message}"
 
 
 async def heard(client: EagerClient) -> str:

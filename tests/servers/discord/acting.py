@@ -23,7 +23,7 @@ from tests.servers.discord.payloads import (
 )
 from tests.servers.discord.permissions import INVITED, NOTHING, Overwrite, Permission
 from tests.servers.discord.platform import Event, Platform
-from tests.servers.discord.posting import Marks, create, delete, edit, react, tell, tell_channel, unreact
+from tests.servers.discord.posting import Marks, create, delete, edit, react, tell, tell_channel
 from tests.servers.discord.shape import Json
 from tests.servers.discord.threads import Opening, change, open_in, open_on, open_post
 from tests.servers.uploads import Upload
@@ -31,7 +31,6 @@ from tests.servers.uploads import Upload
 Option: TypeAlias = str | int | bool | User | Channel | Role
 ALL_MENTIONS = ["users", "roles", "everyone"]
 SLASH, MESSAGE_MENU = 1, 3
-SUBCOMMANDS = (1, 2)
 
 
 class Acting:
@@ -187,11 +186,6 @@ class Acting:
         """Forward a message, to which the platform lets nobody add words."""
         return create(self.platform, channel, {"content": ""}, Marks(user.id, forwarded=message))
 
-    def post_by_webhook(self, channel: Channel, text: str) -> Message:
-        """Let some other service write a message."""
-        user = self.platform.new_user("webhook", bot=True)
-        return create(self.platform, channel, {"content": text}, Marks(user.id, webhook_id=user.id))
-
     def edit_as(self, user: User, message: Message, text: str) -> None:
         """Change the text of one's message."""
         assert message.author_id == user.id, f"{user.name} did not write it"
@@ -213,10 +207,6 @@ class Acting:
     def react_as(self, user: User, message: Message, emoji: str) -> None:
         """Put a reaction on a message."""
         react(self.platform, message, emoji, user.id)
-
-    def unreact_as(self, user: User, message: Message, emoji: str) -> None:
-        """Take it back."""
-        unreact(self.platform, message, emoji, user.id)
 
     # Threads
 

@@ -89,7 +89,3 @@ class Guild:
         for role in member.roles:
             permissions |= self.roles[role].permissions
         return permissions
-
-    def having(self, role_id: int) -> set[int]:
-        """Give the members that have a role."""
-        return {user_id for user_id, member in self.members.items() if role_id in member.roles}

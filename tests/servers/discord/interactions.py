@@ -33,7 +33,6 @@ class Answered(IntEnum):
 
 
 MESSAGES = frozenset({Answered.MESSAGE, Answered.DEFERRED_MESSAGE})
-UPDATES = frozenset({Answered.UPDATE, Answered.DEFERRED_UPDATE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,3 @@ class Interaction:
         """The form that the bot answered with."""
         shown = self.acknowledged is not None and self.acknowledged.kind is Answered.MODAL
         return self.acknowledged.data if self.acknowledged is not None and shown else None
-
-    @property
-    def seconds_to_acknowledge(self) -> float | None:
-        """How long the person waited for a sign of life."""
-        return None if self.acknowledged is None else (self.acknowledged.at - self.at).total_seconds()

@@ -58,10 +58,6 @@ class RateLimits:
         self.routes[route] = (requests, seconds)
         self._buckets = {key: bucket for key, bucket in self._buckets.items() if key[0] != route}
 
-    def unset(self, route: str) -> None:
-        """Count requests of this route no more, but for the limit over everything."""
-        self.routes.pop(route, None)
-
     def exhaust(self, route: str, place: int, seconds: float) -> None:
         """Let nothing pass there for so many seconds, although no header has said so."""
         self._buckets[route, str(place)] = Bucket(0, self.clock.time() + seconds)

@@ -13,7 +13,6 @@ from tests.servers.uploads import Upload
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
 LOADING = 1 << 7
-SUPPRESS_NOTIFICATIONS = 1 << 12
 COMPONENTS_V2 = 1 << 15
 REPLY, COMMAND_ANSWER, STARTER = 19, 20, 21  # kinds
 PREVIEWED = re.compile(r"(?<!<)https?://[^\s<>)\]]+")
