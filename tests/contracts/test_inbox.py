@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -31,17 +30,9 @@ from tests.inboxes import (
     hand_back,
     heard,
     is_empty,
-    open_boxes,
     stopped,
     taken,
 )
-from tests.portion import FORMS
-
-
-@pytest.fixture(name="boxes", params=FORMS)
-async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    async with open_boxes(request) as boxes:
-        yield boxes
 
 
 async def test_a_question_comes_out_as_it_went_in(inbox: Box) -> None:

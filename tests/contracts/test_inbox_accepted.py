@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import cast
 
@@ -24,25 +23,17 @@ from tests.inboxes import (
     deleted,
     edited,
     is_empty,
-    open_boxes,
     redis_boxes,
     retried,
     stopped,
     taken,
 )
-from tests.portion import FORMS
 
 SOON, AWHILE, SHORT = 5.0, 0.5, 0.05  # seconds
 MANY = 600
 LONGEST_LIFE = 90 * 60 * 1000  # milliseconds
 PREFIX = "footnote:inbox:{inbox}:"
 WAY = Interaction(id="i", token="token", expires_at=datetime(2100, 1, 1, tzinfo=UTC))
-
-
-@pytest.fixture(name="boxes", params=FORMS)
-async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    async with open_boxes(request) as boxes:
-        yield boxes
 
 
 def used(id: str = "i1", *, platform: str = "test", private: bool = False) -> Asked:  # noqa: A002 - the field's name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -22,7 +21,6 @@ from tests.inboxes import (
     fall_short,
     heard,
     is_empty,
-    open_boxes,
     quoting,
     retried,
     taken,
@@ -30,12 +28,6 @@ from tests.inboxes import (
 
 HOME = thread().home
 EVE = Person(id="{eve}: ", name="Eve")
-
-
-@pytest.fixture(name="boxes", params=["memory", "redis", "cluster"])
-async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    async with open_boxes(request) as boxes:
-        yield boxes
 
 
 def by_eve(signal: Signals) -> Signals:

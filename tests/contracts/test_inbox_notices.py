@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
@@ -19,21 +18,13 @@ from tests.inboxes import (
     fall_short,
     hand_back,
     is_empty,
-    open_boxes,
     retried,
     taken,
 )
-from tests.portion import FORMS
 
 UNKNOWN = WaitNotice(thread=thread("elsewhere"), nonce="n")
 KNOWN = UNKNOWN.model_copy(update={"id": "7"})
 STANDING = Delivery(messages=(MessageRef(thread=thread("elsewhere"), id="5"),))
-
-
-@pytest.fixture(name="boxes", params=FORMS)
-async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    async with open_boxes(request) as boxes:
-        yield boxes
 
 
 @pytest.mark.promise("full-house")

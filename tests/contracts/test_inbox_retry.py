@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -27,18 +26,11 @@ from tests.inboxes import (
     hand_back,
     heard,
     is_empty,
-    open_boxes,
     quoting,
     retried,
     stopped,
     taken,
 )
-
-
-@pytest.fixture(name="boxes", params=["memory", "redis", "cluster"])
-async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    async with open_boxes(request) as boxes:
-        yield boxes
 
 
 @pytest.mark.promise("retry")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.adapters.discord.office import Office
 from tests.servers.discord import Channel, DiscordServer, Guild, User
 
 
@@ -31,3 +32,9 @@ def place(server: DiscordServer) -> Place:
     """A guild that the bot is in, with a channel and a member."""
     guild = server.add_guild()
     return Place(guild, server.add_channel(guild), server.add_member(guild))
+
+
+@pytest.fixture
+def office(server: DiscordServer) -> Office:
+    """What stands behind the commands, and the clients that have them."""
+    return Office(server)

@@ -15,16 +15,11 @@ from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Questio
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
-from tests.servers.discord import DiscordServer, Message, Permission, Reply, Upload, User
+from tests.servers.discord import Message, Permission, Reply, Upload, User
 from tests.waiting import wait_until
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 HUGE = 2**64 - 1  # the largest id that there can be
-
-
-@pytest.fixture(name="office")
-def _office(server: DiscordServer) -> Office:
-    return Office(server)
 
 
 def question_of(place: Place, *, message: int = 5, asker: int | None = None) -> Question:

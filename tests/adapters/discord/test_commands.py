@@ -12,18 +12,13 @@ from core.messages import NOT_PART_OF_IT
 from core.model import NO_QUESTION, Asked, MessageRef, Person, Question, ThreadRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import SOURCE, TERMS, Office, home, thread_ref
-from tests.servers.discord import DiscordServer, Interaction, Lost, Permission, Reply, Reset
+from tests.servers.discord import Interaction, Lost, Permission, Reply, Reset
 
 FORMS = messages.Forms()
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 ORIGINAL = "PATCH /webhooks/{application}/{token}/messages/@original"
 SYNC = "PUT /applications/{application}/commands"
-
-
-@pytest.fixture(name="office")
-def _office(server: DiscordServer) -> Office:
-    return Office(server)
 
 
 def asked_by(place: Place, used: Interaction, thread: ThreadRef, message: object) -> Question:

@@ -28,11 +28,6 @@ ORDERS: dict[str, Mapping[str, str | bool]] = {
 }
 
 
-@pytest.fixture(name="office")
-def _office(server: DiscordServer) -> Office:
-    return Office(server)
-
-
 @pytest.fixture(name="boss")
 def _boss(server: DiscordServer, place: Place) -> User:
     return server.add_member(place.guild, "Bo*ss*", permissions=Permission.MANAGE_GUILD)

@@ -22,11 +22,6 @@ PAUSED = messages.paused(is_new=True)
 NO = messages.NOT_A_MODERATOR
 
 
-@pytest.fixture(name="office")
-def _office(server: DiscordServer) -> Office:
-    return Office(server)
-
-
 @pytest.fixture(name="boss")
 def _boss(server: DiscordServer, place: Place) -> User:
     return server.add_member(place.guild, "Boss", permissions=Permission.MANAGE_GUILD)

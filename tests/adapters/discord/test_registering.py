@@ -8,15 +8,10 @@ from adapters.discord.registering import is_current
 from core.events import CommandsFailed, CommandsRegistered
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import READ, Office
-from tests.servers.discord import DiscordServer, Hang, Reply
+from tests.servers.discord import Hang, Reply
 from tests.waiting import wait_until
 
 SYNC = "PUT /applications/{application}/commands"
-
-
-@pytest.fixture(name="office")
-def _office(server: DiscordServer) -> Office:
-    return Office(server=server)
 
 
 @pytest.mark.promise("commands-once")

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.adapters.slack.office import Office
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 
 
@@ -21,3 +22,10 @@ async def by_edits() -> AsyncIterator[OnSlackByEdits]:
     """A workspace that knows neither."""
     async with on_slack(OnSlackByEdits) as slack:
         yield slack
+
+
+@pytest.fixture
+async def office() -> AsyncIterator[Office]:
+    """What stands behind the commands, and people who use them."""
+    async with Office.at_work() as office:
+        yield office

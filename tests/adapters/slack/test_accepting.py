@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -19,12 +18,6 @@ from tests.waiting import cancelled, wait_until
 
 ASKS = "What is a robot?"
 LIMITED = Reply(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": "1"})
-
-
-@pytest.fixture(name="office")
-async def _office() -> AsyncIterator[Office]:
-    async with Office.at_work() as office:
-        yield office
 
 
 async def followed(office: Office) -> Office:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
@@ -32,12 +32,6 @@ from tests.fakes.services import SOURCE, TERMS
 from tests.servers.slack import Channel, Lost, Message, Reply, Reset, SlackServer
 
 NOBODY_SAYS = Reply(200, {"ok": False, "error": "internal_error"})
-
-
-@pytest.fixture(name="office")
-async def _office() -> AsyncIterator[Office]:
-    async with Office.at_work() as office:
-        yield office
 
 
 @pytest.mark.parametrize(

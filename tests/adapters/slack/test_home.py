@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from adapters.slack.home import (
@@ -33,12 +31,6 @@ Used today: 0 questions.
 Used this month: 0 questions.
 Votes: 0 helpful, 0 not helpful.
 Waiting in all communities: 0 questions."""
-
-
-@pytest.fixture(name="office")
-async def _office() -> AsyncIterator[Office]:
-    async with Office.at_work() as office:
-        yield office
 
 
 async def shown(office: Office, user: User, used: Delivery) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from adapters.slack.interactions import since
@@ -14,12 +12,6 @@ from tests.builders import NOON
 from tests.servers.slack import Reply
 
 REFUSED = "Only moderators can do that. Ask one of them."
-
-
-@pytest.fixture(name="office")
-async def _office() -> AsyncIterator[Office]:
-    async with Office.at_work() as office:
-        yield office
 
 
 @pytest.mark.promise("moderators-only")

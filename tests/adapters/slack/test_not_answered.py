@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from core.model import Asked, Budget, Holder, Policy, Signal
 from tests.adapters.slack.office import Office
-
-
-@pytest.fixture(name="office")
-async def _office() -> AsyncIterator[Office]:
-    async with Office.at_work() as office:
-        yield office
 
 
 @pytest.mark.promise("members-only")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -32,12 +31,6 @@ from tests.builders import NOON
 from tests.fakes.services import SOURCE
 from tests.servers.slack import Delivery, Message, Reply, Upload, User, View
 from tests.servers.slack.shape import Json
-
-
-@pytest.fixture(name="office")
-async def _office() -> AsyncIterator[Office]:
-    async with Office.at_work() as office:
-        yield office
 
 
 def question_in(office: Office, root: Message) -> Question:
