@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
@@ -39,29 +38,15 @@ class Handled:
     body: Any
 
 
-class BoardServer:
+class BoardServer(Listener):
     """One board, on a port of this machine; in threads that are `closed` the bot may do nothing."""
 
     def __init__(self) -> None:
+        super().__init__(self._handle)
         self.faults = Faults()
         self.posts: dict[str, Post] = {}
         self.closed: set[str] = set()
         self.requests: list[Handled] = []
-        self._listener = Listener(self._handle)
-
-    @property
-    def url(self) -> str:
-        """Where it is."""
-        return f"http://127.0.0.1:{self._listener.port}"
-
-    async def __aenter__(self) -> Self:
-        await self._listener.up()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._listener.down()
 
     def post_as(self, author: str, text: str, root: str = "", nonce: str = "") -> Post:
         """Post something, in a thread if one is named."""

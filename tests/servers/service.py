@@ -10,8 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from aiohttp import web
 
@@ -69,7 +68,7 @@ Fault: TypeAlias = Reply | Reset | Hang | Trickle
 BEAT = 0.01  # seconds between two pieces of what never ends
 
 
-class Service(ABC):
+class Service(Listener, ABC):
     """A server on a port of this machine that was free; it keeps its port when it goes down and comes back.
 
     Faults wait in a line: each request takes the next one; where that is None, or none is left, the service answers as
@@ -78,36 +77,12 @@ class Service(ABC):
     """
 
     def __init__(self) -> None:
+        super().__init__(self._handle)
         self.received: list[Received] = []
         self.faults: deque[Fault | None] = deque()
         self.broken: Fault | None = None
         self.delay = 0.0
         self.hung_up = asyncio.Event()
-        self._listener = Listener(self._handle)
-
-    @property
-    def url(self) -> str:
-        """Where the service is."""
-        return f"http://127.0.0.1:{self._listener.port}"
-
-    async def __aenter__(self) -> Self:
-        """Begin to serve."""
-        await self.up()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop serving."""
-        await self.down()
-
-    async def up(self) -> None:
-        """Listen, on the same port as before; twice is once."""
-        await self._listener.up()
-
-    async def down(self) -> None:
-        """Close every connection and stop listening; whoever comes now is refused by the system."""
-        await self._listener.down()
 
     @abstractmethod
     async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import BodyPartReader, web
@@ -49,7 +48,7 @@ class Handled:
     status: int | None
 
 
-class DiscordServer(Acting):
+class DiscordServer(Listener, Acting):
     """Serves `/api/v10/...` and the gateway, and holds both to the platform's rules.
 
     `platform` is the state, `gateway` and `limits` and `faults` are what misbehaves on demand, and `requests` is what
@@ -57,6 +56,7 @@ class DiscordServer(Acting):
     """
 
     def __init__(self, *, token: str = TOKEN) -> None:
+        super().__init__(self._handle)
         self.token = token
         self.clock = ServerClock()
         self.gateway = Gateway(token=token)
@@ -65,7 +65,6 @@ class DiscordServer(Acting):
         self.faults = Faults()
         self.requests: list[Handled] = []
         self.recommended_shards = 1
-        self._listener = Listener(self._handle)
         self._routes = (
             *account_routes.ROUTES,
             *message_routes.ROUTES,
@@ -85,33 +84,18 @@ class DiscordServer(Acting):
     @property
     def api_url(self) -> str:
         """What a client is given as the address of the requests."""
-        return f"http://127.0.0.1:{self._listener.port}{API}"
+        return f"{self.url}{API}"
 
     @property
     def gateway_url(self) -> str:
         """What a client is given as the address of the gateway."""
         return f"{self.gateway.url}/gateway/"
 
-    async def __aenter__(self) -> Self:
-        """Begin to serve."""
-        await self.up()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop serving."""
-        await self.down()
-
     async def up(self) -> None:
-        """Listen, on the same port as before."""
-        await self._listener.up()
-        self.gateway.url = f"ws://127.0.0.1:{self._listener.port}"
-        self.platform.cdn = f"http://127.0.0.1:{self._listener.port}"
-
-    async def down(self) -> None:
-        """Refuse connections; sessions can be resumed when the server comes back."""
-        await self._listener.down()
+        """Listen, on the same port as before: sessions can be resumed."""
+        await super().up()
+        self.gateway.url = f"ws://127.0.0.1:{self.port}"
+        self.platform.cdn = self.url
 
     async def until(
         self, is_true: Callable[[], object], *, what: str = "what was waited for", seconds: float = PATIENCE

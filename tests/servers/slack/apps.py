@@ -44,12 +44,10 @@ async def by_requests(server: SlackServer, app: AsyncApp) -> AsyncGenerator[None
         answer = await app.async_dispatch(asked)
         return web.Response(status=answer.status, text=answer.body, content_type="application/json")
 
-    listener = Listener(receive)
-    await listener.up()
-    server.deliver_to(f"http://127.0.0.1:{listener.port}{EVENTS}")
-    try:
-        yield
-    finally:
-        server.deliver_to("")
-        await server.webhooks.close()
-        await listener.down()
+    async with Listener(receive) as listener:
+        server.deliver_to(f"{listener.url}{EVENTS}")
+        try:
+            yield
+        finally:
+            server.deliver_to("")
+            await server.webhooks.close()

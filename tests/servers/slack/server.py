@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 from aiohttp import web
 
@@ -79,7 +79,7 @@ class Handled:
         return None if self.answer is None else self.answer.get("error")
 
 
-class SlackServer(Acting, Interacting):
+class SlackServer(Listener, Acting, Interacting):
     """Serves `/api/...`, websockets and response URLs, and holds the app to the platform's rules.
 
     `platform` is the state; `sockets`, `limits`, `outbox` and `faults` are what misbehaves on demand; `requests` is
@@ -87,6 +87,7 @@ class SlackServer(Acting, Interacting):
     """
 
     def __init__(self, *, signing_secret: str = "signing-secret-of-the-tests") -> None:
+        super().__init__(self._handle)
         self.clock = ServerClock()
         self.app_id = "A0TESTS"
         self.app_token = "xapp-1-A0TESTS-0-not-a-real-token"
@@ -104,7 +105,6 @@ class SlackServer(Acting, Interacting):
         self.faults = Faults()
         self.requests: list[Handled] = []
         self._following: set[asyncio.Task[None]] = set()
-        self._listener = Listener(self._handle)
         tables = (
             chat_routes.ROUTES,
             stream_routes.ROUTES,
@@ -119,19 +119,9 @@ class SlackServer(Acting, Interacting):
         self._routes = {route.name: route for table in tables for route in table}
 
     @property
-    def url(self) -> str:
-        """Where the server is."""
-        return f"http://127.0.0.1:{self._listener.port}"
-
-    @property
     def api_url(self) -> str:
         """What a client is given as the address of the Web API."""
         return f"{self.url}{API}"
-
-    async def __aenter__(self) -> Self:
-        """Begin to serve."""
-        await self.up()
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -141,16 +131,12 @@ class SlackServer(Acting, Interacting):
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
         await self.webhooks.close()
-        await self.down()
+        await super().__aexit__(kind, error, trace)
 
     async def up(self) -> None:
         """Listen, on the same port as before."""
-        await self._listener.up()
+        await super().up()
         self.platform.url = self.url
-
-    async def down(self) -> None:
-        """Refuse connections, and close those that are there."""
-        await self._listener.down()
 
     # What tests steer and read
 
@@ -202,7 +188,7 @@ class SlackServer(Acting, Interacting):
             raise Refusal("not_allowed_token_type")
         if given != self.app_token:
             raise Refusal("invalid_auth" if given else "not_authed")
-        address = f"ws://127.0.0.1:{self._listener.port}{sockets.PATH}"
+        address = f"ws://127.0.0.1:{self.port}{sockets.PATH}"
         return {"url": f"{address}?ticket={self.sockets.ticket()}&app_id={self.app_id}"}
 
     # A request
