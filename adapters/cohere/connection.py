@@ -9,7 +9,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -97,7 +97,10 @@ TIMEOUTS = CohereTimeouts()
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CohereService:
-    """Calls Cohere for one *model*, which a *setting* names; closed, it opens again at the next call."""
+    """Calls Cohere for one *model*, which a *setting* names; closed, it opens again at the next call.
+
+    Settings have checked the address and the key.
+    """
 
     setting: ClassVar[str]
     service: ClassVar[Service]
@@ -114,13 +117,8 @@ class CohereService:
     _opened: tuple[AsyncClientV2, AsyncClient] | None = field(default=None, init=False)
 
     def __post_init__(self, api_key: str, base_url: str | None) -> None:
-        self._key = SecretStr(api_key.strip())
-        try:
-            parts = urlsplit(base_url or COHERE)  # without a login, since the key is the only one
-            self._url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
-        except ValueError:  # brackets that do not match; the failure has its sentence when it is called
-            self._url = ""
-        self.address = urlsplit(self._url).netloc or "COHERE_BASE_URL"
+        self._key, self._url = SecretStr(api_key), base_url or COHERE
+        self.address = urlsplit(self._url).netloc
         observed = self.retries.observed(self.observer, partial(Retried, self.service))
         self.retries = replace(observed, judge=self._judge)
         self.breaker = CircuitBreaker(self.service, self.observer, PATIENCE, self.retries.clock)
@@ -167,10 +165,6 @@ class CohereService:
         match error:
             case ApiError(status_code=int(status)) if status >= HTTPStatus.BAD_REQUEST:
                 return self._of_status(status, error)
-            case httpx.UnsupportedProtocol() | httpx.InvalidURL():
-                return "COHERE_BASE_URL is not an address. It looks like https://api.cohere.com.", None, True
-            case httpx.LocalProtocolError() | UnicodeEncodeError():
-                return "COHERE_API_KEY contains characters that cannot be in a key. Copy it again.", None, True
             case httpx.TransportError() if is_untrusted(error):
                 says = f"The certificate at {self.address} is not trusted."
                 return f"{says} Check COHERE_BASE_URL and the system's certificates.", None, True

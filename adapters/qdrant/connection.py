@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from adapters.retry import CircuitBreaker, RetryPolicy, Skipped, Transient
 from adapters.vendors import is_untrusted, quoted, trusted
@@ -110,7 +110,10 @@ class QdrantTimeouts:
 
 @dataclass(eq=False, repr=False)
 class QdrantConnection:
-    """Calls to one server; the client is made for the first of them."""
+    """Calls to one server; the client is made for the first of them.
+
+    Settings have checked the address and the key.
+    """
 
     url: str
     api_key: str
@@ -125,8 +128,9 @@ class QdrantConnection:
 
     @property
     def address(self) -> str:
-        """Host and port, without user and password."""
-        return _place(_split(self.url))
+        """Host and port."""
+        parts = urlsplit(self.url)
+        return parts.netloc if parts.port else f"{parts.netloc.rstrip(':')}:{PORT}"
 
     @property
     def shows_key(self) -> bool:
@@ -190,16 +194,12 @@ class QdrantConnection:
         from httpx import Limits
         from qdrant_client import AsyncQdrantClient
 
-        parts = _split(self.url)
-        if not all("!" <= letter <= "~" for letter in self.api_key):
-            raise WrongSettings("QDRANT_API_KEY contains characters that cannot be in a key. Copy it again.")
+        parts = urlsplit(self.url)
         options: dict[str, Any] = {"verify": trusted()} if parts.scheme == "https" else {}
-        if parts.username:
-            options["auth"] = (unquote(parts.username), unquote(parts.password or ""))
         # The key goes as a header, since the client would warn on standard error where `check` says it in words. It
         # trusts what the system trusts, and takes no proxy from the environment.
         return AsyncQdrantClient(
-            url=f"{parts.scheme}://{_place(parts)}{parts.path.rstrip('/')}",
+            url=f"{parts.scheme}://{self.address}{parts.path.rstrip('/')}",
             headers={"api-key": self.api_key} if self.api_key else {},
             timeout=math.ceil(self.timeouts.ingest),
             check_compatibility=False,  # the check would block the event loop
@@ -218,20 +218,3 @@ async def payloads(call: Call, name: str, **wanted: Any) -> AsyncIterator[Mappin
             yield point.payload or {}
         if page["offset"] is None:
             return
-
-
-def _split(url: str) -> SplitResult:
-    """Take an address apart. Raises `WrongSettings` without quoting it: it may hold a password."""
-    try:
-        parts = urlsplit(url.strip())
-        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_address, parts = False, urlsplit("")
-    if not is_address:
-        raise WrongSettings("QDRANT_URL is not an address. It looks like https://qdrant.example:6333.")
-    return parts
-
-
-def _place(parts: SplitResult) -> str:
-    place = parts.netloc.rpartition("@")[2]
-    return place if parts.port else f"{place.rstrip(':')}:{PORT}"

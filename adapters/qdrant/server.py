@@ -110,7 +110,7 @@ class ServerIndex:
     def __post_init__(self, url: str, embedder: str, dimension: int, api_key: str | None) -> None:
         retries = self.retries.observed(self.observer, partial(Retried, "index"))
         breaker = CircuitBreaker("index", self.observer, PATIENCE, self.retries.clock)
-        self._connection = QdrantConnection(url, (api_key or "").strip(), retries, self.timeouts, breaker)
+        self._connection = QdrantConnection(url, api_key or "", retries, self.timeouts, breaker)
         self._collections = Collections(self._connection, self.collection, Label(embedder, dimension))
         self._records = ServerRecords(self._connection, self.collection)
 

@@ -27,7 +27,7 @@ def _checked_url(value: str, *, schemes: Collection[str], refusal: str) -> str:
         raise ValueError(refusal)
     if parts.username or parts.password:
         raise ValueError("leave the key out of the address, since addresses are shown; it has a setting of its own")
-    return value.rstrip("/")
+    return value.strip().rstrip("/")
 
 
 def _checked_key(value: SecretStr) -> SecretStr:

@@ -90,6 +90,8 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, va
         ("OPENAI_BASE_URL", "api.example.com/v1", "not a web address"),
         ("QDRANT_URL", "ftp://qdrant.example", "not a web address"),
         ("QDRANT_URL", "http://", "not a web address"),
+        ("COHERE_BASE_URL", "api.cohere.example", "not a web address"),
+        ("QDRANT_API_KEY", "hunter2\nhunter2", "a character that cannot be in a key"),
         ("QDRANT_URL", "http://[hunter2", "not a web address"),
         ("QDRANT_URL", "http://qdrant.example:hunter2", "not a web address"),
         ("OPENAI_BASE_URL", "https://gateway.example:99999/v1", "not a web address"),

@@ -152,8 +152,6 @@ async def test_the_check_names_the_model_and_where_it_is(server: CohereServer, e
     [
         ("embed-v4.0", 256, "wrong", "Cohere refused the key. Check COHERE_API_KEY."),
         ("embed-v4.0", 256, "", "Cohere refused the key. Check COHERE_API_KEY."),
-        ("embed-v4.0", 256, "no\nkey", "COHERE_API_KEY contains characters that cannot be in a key. Copy it again."),
-        ("embed-v4.0", 256, "schlüssel", "COHERE_API_KEY contains characters that cannot be in a key. Copy it again."),
         ("embed-v9", 256, KEY, "Cohere does not know the model embed-v9. Check COHERE_EMBED_MODEL."),
         ("embed-v4.0", 300, KEY, "Cohere refused the request. Check COHERE_EMBED_MODEL and COHERE_DIMENSION."),
         (
@@ -177,16 +175,6 @@ async def test_the_check_says_which_setting_is_wrong(
     await embedder.aclose()
 
     assert (str(refused.value), str(unavailable.value)) == (sentence, sentence)
-
-
-@pytest.mark.parametrize("url", ["api.cohere.example", "http://[::1", "http://127.0.0.1:99999", "ftp://127.0.0.1", "?"])
-async def test_a_wrong_address_is_the_operators_to_change(url: str) -> None:
-    """What is no address is named by its setting."""
-    embedder = CohereEmbedder("embed-v4.0", dimension=256, api_key=KEY, base_url=url, retries=QUICK)
-
-    with pytest.raises(Misconfigured, match="COHERE_BASE_URL"):
-        await embedder.check()
-    await embedder.aclose()
 
 
 async def test_the_client_reads_no_settings_of_its_own(

@@ -195,14 +195,12 @@ def traces(error: BaseException) -> str:
     return "\n".join([*traceback.format_exception(error), *words])
 
 
-@pytest.mark.parametrize("key", [SECRET, f"{SECRET}\nmore"], ids=["key", "key on two lines"])
 @pytest.mark.parametrize("name", ECHOES)
-async def test_no_secret_is_in_what_is_raised(server: CohereServer, name: str, key: str) -> None:
-    """Neither the key nor a password in the address shows, even if the service or the client repeats it."""
-    url = server.url.replace("http://", f"http://user:{SECRET}@")
+async def test_no_secret_is_in_what_is_raised(server: CohereServer, name: str) -> None:
+    """The key does not show, even if the service or the client repeats it."""
     server.broken = ECHOES[name]
-    embedder = CohereEmbedder("embed-v4.0", dimension=DIMENSION, api_key=key, base_url=url, retries=QUICK)
-    reranker = CohereReranker("rerank-v3.5", api_key=key, base_url=url, retries=QUICK)
+    embedder = CohereEmbedder("embed-v4.0", dimension=DIMENSION, api_key=SECRET, base_url=server.url, retries=QUICK)
+    reranker = CohereReranker("rerank-v3.5", api_key=SECRET, base_url=server.url, retries=QUICK)
 
     said = [repr(embedder), repr(vars(embedder)), repr(reranker), repr(vars(reranker))]
     for call in (embedder.check(), embedder.embed_query("robot"), reranker.rerank("robot", [passage()])):
