@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from bot.commands.session import Session, say, session
-from bot.wiring.calibrations import keep_calibrations, kept_calibrations
+from bot.wiring.services import keep_calibrations, kept_calibrations
 from core.documents.calibrating import Curve, curves
 from core.errors import FootnoteError
 from core.model import Calibration, without_controls

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter, ValidationError
 
 from adapters.chat.lease import sleep_held
 from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
-from bot.wiring.calibrations import kept_calibrations
 from core.answering.review import Reviewer
 from core.events import Observer
+from core.model import Calibration
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 if TYPE_CHECKING:
@@ -257,3 +260,21 @@ class Services:
 
     def _retries(self, policy: RetryPolicy) -> RetryPolicy:
         return replace(policy, waits=doubling(self._timing.retry_wait, policy.longest))
+
+
+MEASURED_FILE = "calibrations.json"  # where relevance begins for each model, with the documents of this installation
+CALIBRATIONS = TypeAdapter(dict[str, Calibration])
+
+
+def kept_calibrations(folder: Path) -> dict[str, Calibration]:
+    """Return what is kept in the data folder, by the name of the model; nothing of what cannot be read."""
+    with contextlib.suppress(OSError, ValidationError):
+        return CALIBRATIONS.validate_json((folder / MEASURED_FILE).read_bytes())
+    return {}
+
+
+def keep_calibrations(folder: Path, calibrations: Mapping[str, Calibration]) -> None:
+    """Keep them beside those of other models; the next start uses them."""
+    new = (folder / MEASURED_FILE).with_suffix(".new")
+    new.write_bytes(CALIBRATIONS.dump_json({**kept_calibrations(folder), **calibrations}, indent=1))
+    new.replace(folder / MEASURED_FILE)
