@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -41,7 +41,6 @@ KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
 
 MOST = 1_000  # writes that wait, of which the oldest are given up; questions that are remembered here
 LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
-LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
 LONGEST_WRITE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
 SHARE = 2 / 3  # of the time that it is ours, so that what is broken off has had its effect before others begin
 LOOK = 1.0  # seconds between two looks for what others have left
@@ -135,28 +134,6 @@ class DeferredWrites:
             self._tasks.begin(self._write_all)  # the rest is to be written all the same
             raise
         self._is_writing = False
-
-
-class ExpiringSet:
-    """Names that were added not long ago, in the memory of the process."""
-
-    def __init__(self, now: Callable[[], datetime], lasting: timedelta = LASTING) -> None:
-        self._now = now
-        self._lasting = lasting
-        self._until: dict[str, datetime] = {}
-
-    def add(self, name: str) -> bool:
-        """Add a name; return whether it is a new one. One that is known lasts no longer for it."""
-        if name in self:
-            return False
-        now = self._now()
-        self._until = {known: until for known, until in self._until.items() if until > now}
-        self._until[name] = now + self._lasting
-        return True
-
-    def __contains__(self, name: str) -> bool:
-        """Return whether a name was added not long ago."""
-        return name in self._until and self._until[name] > self._now()
 
 
 async def accepted(services: ChatServices, asked: Asked) -> float | None:

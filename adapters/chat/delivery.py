@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 
-from adapters.chat.background import ExpiringSet
 from adapters.chat.lease import LOST, is_held, while_held
 from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import (
@@ -26,6 +25,7 @@ from adapters.chat.platform import (
     utc_now,
 )
 from adapters.chat.removing import Remover
+from adapters.chat.services import ExpiringSet
 from adapters.retry import NOTE, QUICK, Gate, LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved

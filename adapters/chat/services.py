@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from adapters.chat.platform import NOTICE, Part, Posted, Poster, nonce, utc_now
 from adapters.retry import QUICK, Gate
@@ -96,6 +97,72 @@ class CommunityGates:
     def _tell_back(self, community: WorkspaceRef, *, has_left: bool = False) -> None:
         if (name := self._lost.pop(community, None)) is not None:
             self.observer(CommunityBack(self.platform, str(community), name, has_left=has_left))
+
+
+ValueT = TypeVar("ValueT")
+
+LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
+KEPT = 300.0  # seconds for which what a platform or the store says of people and places is kept
+
+
+class ExpiringSet:
+    """Names that were added not long ago, in the memory of the process."""
+
+    def __init__(self, now: Callable[[], datetime], lasting: timedelta = LASTING) -> None:
+        self._now = now
+        self._lasting = lasting
+        self._until: dict[str, datetime] = {}
+
+    def add(self, name: str) -> bool:
+        """Add a name; return whether it is a new one. One that is known lasts no longer for it."""
+        if name in self:
+            return False
+        now = self._now()
+        self._until = {known: until for known, until in self._until.items() if until > now}
+        self._until[name] = now + self._lasting
+        return True
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a name was added not long ago."""
+        until = self._until.get(name)
+        return until is not None and until > self._now()
+
+
+@dataclass(slots=True)
+class Recent(Generic[ValueT]):
+    """Values that were looked up lately, no more than *most*: of more, those looked up longest ago are dropped.
+
+    They are as good as new for *kept* seconds.
+    """
+
+    most: int
+    clock: Callable[[], float]
+    kept: float = KEPT
+    _kept: OrderedDict[str, tuple[float, ValueT]] = field(
+        default_factory=OrderedDict[str, tuple[float, ValueT]], init=False
+    )
+
+    def get(self, key: str, *, or_older: bool = False) -> ValueT | None:
+        """Return a value that is as good as new, *or_older* any that is there; else None."""
+        at, value = self._kept.get(key, (float("-inf"), None))
+        return value if or_older or self.clock() - at < self.kept else None
+
+    def put(self, key: str, value: ValueT) -> ValueT:
+        """Keep a value, and return it."""
+        self._kept[key] = self.clock(), value
+        self._kept.move_to_end(key)
+        if len(self._kept) > self.most:
+            self._kept.popitem(last=False)
+        return value
+
+    def age(self, key: str) -> None:
+        """Let a value count as an older one from now on."""
+        if key in self._kept:
+            self._kept[key] = float("-inf"), self._kept[key][1]
+
+    def drop(self, key: str) -> None:
+        """Forget a value."""
+        self._kept.pop(key, None)
 
 
 WorkByMessage: TypeAlias = dict[MessageRef, Callable[[], Awaitable[object]]]

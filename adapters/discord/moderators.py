@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import discord
 from discord import AutoShardedClient
 
+from adapters.chat.services import Recent
 from adapters.discord.poster import translated
 from adapters.discord.registering import ADMIN
 from adapters.retry import QUICK
@@ -28,7 +30,7 @@ Rule: TypeAlias = Mapping[str, object]
 """One line of what is set, with the id of a role, user or channel, its type, and whether it is allowed."""
 
 ROLE, USER, CHANNEL = 1, 2, 3  # types of rules
-KEPT = 60.0  # seconds for which what Discord says is kept
+MOST_KEPT, KEPT = 1_000, 60.0  # servers, and seconds for which what Discord says of them is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,12 @@ class DiscordModerators:
     """Says who moderates; what Discord has said is kept for a minute, also that it said nothing, or not soon enough."""
 
     policies: PolicyStore
-    clock: Callable[[], float] = time.monotonic
+    clock: InitVar[Callable[[], float]] = time.monotonic
     longest: float = 5.0  # seconds
-    _kept: dict[int, tuple[float, CommandRules]] = field(
-        default_factory=dict[int, tuple[float, CommandRules]], init=False
-    )
+    _kept: Recent[CommandRules] = field(init=False)
+
+    def __post_init__(self, clock: Callable[[], float]) -> None:
+        self._kept = Recent(MOST_KEPT, clock, KEPT)
 
     async def may_moderate(self, interaction: discord.Interaction[Any], home: WorkspaceRef, channel: str) -> bool:
         """Return whether somebody moderates in a channel of a server without the right to manage it.
@@ -87,15 +90,13 @@ class DiscordModerators:
         return rules.allow(guild_id, channel, person.id, roles)
 
     async def _rules(self, client: AutoShardedClient, guild_id: int) -> CommandRules:
-        at, rules = self._kept.get(guild_id, (float("-inf"), CommandRules()))
-        if self.clock() - at >= KEPT:
-            try:
-                async with asyncio.timeout(self.longest):
-                    rules = await QUICK.call(lambda: _read(client, guild_id))
-            except (PostingFailed, TimeoutError):
-                rules = CommandRules()
-            self._kept[guild_id] = self.clock(), rules
-        return rules
+        if known := self._kept.get(str(guild_id)):
+            return known
+        rules = CommandRules()
+        with suppress(PostingFailed, TimeoutError):
+            async with asyncio.timeout(self.longest):
+                rules = await QUICK.call(lambda: _read(client, guild_id))
+        return self._kept.put(str(guild_id), rules)
 
 
 async def _read(client: AutoShardedClient, guild_id: int) -> CommandRules:

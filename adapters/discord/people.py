@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from functools import partial
 from itertools import compress
 
 from discord import AutoShardedClient
 
+from adapters.chat.services import Recent
 from adapters.discord.events import PLATFORM
 from adapters.discord.poster import translated
 from adapters.retry import QUICK, RetryPolicy
@@ -19,7 +19,7 @@ from core.messages import UNKNOWN_PEOPLE
 from core.model import Asker, Readership, WorkspaceRef
 
 MOST_KEPT = 10_000
-KEPT, STRANGERS_KEPT = 300.0, 60.0  # seconds: who has just joined does not want to wait
+STRANGERS_KEPT = 60.0  # seconds: who has just joined does not want to wait
 LONGEST_LOOK = 5.0  # seconds, which leaves as many for searching
 
 
@@ -32,9 +32,9 @@ class DiscordMembers:
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, retries: RetryPolicy = QUICK) -> None:
         self.answering: AutoShardedClient | None = None
         self.listening: AutoShardedClient | None = None
-        self._clock = clock
         self._retries = retries
-        self._kept = OrderedDict[tuple[str, str], tuple[float, bool]]()
+        self._members = Recent[bool](MOST_KEPT, clock)
+        self._strangers = Recent[bool](MOST_KEPT, clock, STRANGERS_KEPT)
 
     async def readership(self, asker: Asker, among: Collection[WorkspaceRef]) -> Readership:
         """Return the server where somebody asks in one, and else those *among* the given ones that the asker is in.
@@ -68,14 +68,11 @@ class DiscordMembers:
 
     async def _is_member(self, guild_id: str, person_id: str) -> bool:
         """Return whether somebody is in a server, as the bot can see. Raises `PostingFailed`."""
-        at, is_member = self._kept.get((guild_id, person_id), (float("-inf"), False))
-        if self._clock() - at < (KEPT if is_member else STRANGERS_KEPT):
-            return is_member
+        key = f"{guild_id} {person_id}"
+        if self._members.get(key) or self._strangers.get(key):
+            return self._members.get(key) is not None
         is_member = await self._look_up(guild_id, person_id)
-        self._kept[guild_id, person_id] = self._clock(), is_member
-        self._kept.move_to_end((guild_id, person_id))
-        if len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+        (self._members if is_member else self._strangers).put(key, True)
         return is_member
 
     async def _look_up(self, guild_id: str, person_id: str) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 from discord import AutoShardedClient, HTTPException, Object, PartialMessage
 from discord.http import Route
 
-from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
 from adapters.chat.pager import MOST_PARTS
 from adapters.chat.platform import (
@@ -28,6 +27,7 @@ from adapters.chat.platform import (
     unsure,
     utc_now,
 )
+from adapters.chat.services import ExpiringSet
 from adapters.discord.dialect import DiscordRenderer, quoted
 from adapters.discord.events import DIRECT_MESSAGES
 from adapters.discord.history import find_answer, left_of

@@ -20,10 +20,10 @@ from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_bolt.response import BoltResponse
 
-from adapters.chat.background import BackgroundTasks, ExpiringSet
+from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
-from adapters.chat.services import Joined, settle_communities
+from adapters.chat.services import ExpiringSet, Joined, settle_communities
 from adapters.retry import NOT_NOW, PATIENT
 from adapters.slack.api import respond, tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event

@@ -29,10 +29,10 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.chat.background import LOOK, BackgroundTasks, KeyedLocks
-from adapters.chat.services import CommunityGates
+from adapters.chat.services import CommunityGates, Recent
 from adapters.slack.api import LONGEST_CALL, Denied, Unauthorized, connect, meaning, translated
 from adapters.slack.events import PLATFORM
-from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
+from adapters.slack.workspaces import NotInstalled, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
 from core.messages import CANNOT_INSTALL
 from core.model import Kept, WorkspaceRef

@@ -13,11 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.background import BackgroundTasks, KeyedLocks
+from adapters.chat.services import Recent
 from adapters.retry import QUICK, Gate, Retrying
 from adapters.slack.api import Denied, ask, pages
 from adapters.slack.events import PLATFORM
 from adapters.slack.slash import DIRECT_MESSAGE
-from adapters.slack.workspaces import Recent, Workspace, Workspaces
+from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, ShutOut
 from core.messages import UNKNOWN_PEOPLE
 from core.model import Asker, Readership, WorkspaceRef

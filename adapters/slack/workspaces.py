@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from adapters.retry import Gate
 from adapters.slack.api import ask, connect
@@ -16,14 +15,11 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
     from slack_sdk.web.async_client import AsyncWebClient
 
-ValueT = TypeVar("ValueT")
-
 ORGANIZATION = (
     "The token in SLACK_BOT_TOKEN belongs to a whole organization, but Footnote needs one of a single workspace. "
     "Install the app in one workspace and copy the token from there; or, for all of them, set SLACK_CLIENT_ID, "
     "SLACK_CLIENT_SECRET and SLACK_SIGNING_SECRET instead, and install it for the organization at /slack/install."
 )
-KEPT = 300.0  # seconds for which what Slack or the store says of a workspace and its people is kept
 
 
 class NotInstalled(Rejected):
@@ -120,40 +116,3 @@ class OneWorkspace:
                     title=f"{said.get('user')} in {said.get('team')}",
                 )
             return self._workspace
-
-
-@dataclass(slots=True)
-class Recent(Generic[ValueT]):
-    """Values that were looked up lately, no more than *most*: of more, those looked up longest ago are dropped.
-
-    They are as good as new for *kept* seconds.
-    """
-
-    most: int
-    clock: Callable[[], float]
-    kept: float = KEPT
-    _kept: OrderedDict[str, tuple[float, ValueT]] = field(
-        default_factory=OrderedDict[str, tuple[float, ValueT]], init=False
-    )
-
-    def get(self, key: str, *, or_older: bool = False) -> ValueT | None:
-        """Return a value that is as good as new, *or_older* any that is there; else None."""
-        at, value = self._kept.get(key, (float("-inf"), None))
-        return value if or_older or self.clock() - at < self.kept else None
-
-    def put(self, key: str, value: ValueT) -> ValueT:
-        """Keep a value, and return it."""
-        self._kept[key] = self.clock(), value
-        self._kept.move_to_end(key)
-        if len(self._kept) > self.most:
-            self._kept.popitem(last=False)
-        return value
-
-    def age(self, key: str) -> None:
-        """Let a value count as an older one from now on."""
-        if key in self._kept:
-            self._kept[key] = float("-inf"), self._kept[key][1]
-
-    def drop(self, key: str) -> None:
-        """Forget a value."""
-        self._kept.pop(key, None)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chat.background import BackgroundTasks, DeferredWrites, ExpiringSet
+from adapters.chat.background import BackgroundTasks, DeferredWrites
+from adapters.chat.services import ExpiringSet
 from adapters.redis.connection import connect
 from adapters.redis.dedup import RedisChannelCursor
 from adapters.redis.failure import REFUSED

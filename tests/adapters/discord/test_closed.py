@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.chat.background import LASTING
+from adapters.chat.services import LASTING
 from core.model import Delivery, Progress
 from tests.adapters.discord.test_surface import in_place
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord

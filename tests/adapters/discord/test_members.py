@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from discord import AutoShardedClient
 
+from adapters.chat.services import KEPT
 from adapters.discord.connection import connect
-from adapters.discord.people import KEPT, STRANGERS_KEPT, DiscordMembers
+from adapters.discord.people import STRANGERS_KEPT, DiscordMembers
 from adapters.retry import QUICK
 from core.errors import PeopleUnavailable, ShutOut
 from core.model import Asker, Readership, WorkspaceRef

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.chat.background import LASTING
+from adapters.chat.services import LASTING
 from bot.settings import Settings
 from bot.wiring import open_platforms
 from core.errors import StoreUnavailable

@@ -14,11 +14,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from slack_sdk.oauth.installation_store import Bot
 
-from adapters.chat.services import CommunityGates
+from adapters.chat.services import KEPT, CommunityGates
 from adapters.retry import TOKEN_REFUSED
 from adapters.slack.api import ask
 from adapters.slack.oauth import BEGIN, END, SCOPES, TURN, InstalledWorkspaces, VaultInstallations, install_pages
-from adapters.slack.workspaces import KEPT, NotInstalled
+from adapters.slack.workspaces import NotInstalled
 from adapters.web import served
 from core.errors import ShutOut, StoreUnavailable, Unreachable
 from core.events import CommunityBack, CommunityLost, Event

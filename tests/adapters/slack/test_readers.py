@@ -9,9 +9,10 @@ from typing import Literal
 
 import pytest
 
+from adapters.chat.services import KEPT
 from adapters.slack.api import open_session
 from adapters.slack.people import FIRST_LOOK, LISTED, LONGEST_LOOK, MOST_LOOKED_UP, MOST_PAGES, REACH_KEPT, People
-from adapters.slack.workspaces import KEPT, OneWorkspace
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import PeopleUnavailable
 from core.model import MessageRef, Person, Question, Readership, ThreadRef, WorkspaceRef
 from tests.builders import NOON
