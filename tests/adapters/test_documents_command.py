@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -12,72 +9,29 @@ import pytest
 from adapters.discord.people import DiscordMembers
 from core import messages
 from core.model import Asked, Audience, EmbeddedPassage, SourceRecord, SyncReport, WorkspaceRef
+from tests.adapters.desks import Desk, desk_fixture
 from tests.adapters.discord.office import Office as DiscordOffice
 from tests.adapters.discord.office import home
 from tests.adapters.slack.office import Office as SlackOffice
 from tests.builders import NOON, passage
 from tests.fakes.communities import MemoryCommunities
 from tests.fakes.index import MemoryIndex
-from tests.fakes.services import MemoryServices
 from tests.servers.discord import DiscordServer
+
+__all__ = ["desk_fixture"]
 
 LONGEST = 2_000  # characters of a message on Discord
 
 
-@dataclass(frozen=True)
-class Lister:
-    """Somebody who can use the command on a platform, and what is behind it."""
-
-    services: MemoryServices
-    listed: Callable[[int | None], Awaitable[str]]
-    seen_by_others: Callable[[], int]
-    turn: str
+@pytest.fixture(name="index")
+def _index(desk: Desk) -> MemoryIndex:
+    """Give the index that is searched from both platforms."""
+    desk.office.index = MemoryIndex()
+    return desk.office.index
 
 
-@contextlib.asynccontextmanager
-async def on_discord() -> AsyncGenerator[Lister]:
-    """Open Discord, with somebody in a channel."""
-    async with DiscordServer() as server:
-        guild = server.add_guild()
-        channel, ada = server.add_channel(guild), server.add_member(guild)
-        office = DiscordOffice(server, communities=MemoryCommunities(home(guild.id)))
-
-        async def listed(page: int | None) -> str:
-            options = {} if page is None else {"page": page}
-            return (await office.told(server.slash(ada, channel, "documents", **options))).content
-
-        def seen_by_others() -> int:
-            return sum(1 for one in server.platform.messages.values() if one.content and one.seen_by != ada.id)
-
-        async with office.open():
-            yield Lister(office, listed, seen_by_others, "`/documents page:{}`")
-
-
-@contextlib.asynccontextmanager
-async def on_slack() -> AsyncGenerator[Lister]:
-    """Open Slack, with somebody in a channel."""
-    async with SlackOffice.at_work() as office, office.open():
-
-        async def listed(page: int | None) -> str:
-            return await office.use(office.ada, f"documents {page or ''}".strip())
-
-        def seen_by_others() -> int:
-            return sum(1 for one in office.server.messages(office.channel) if one.seen_by != office.ada.id)
-
-        yield Lister(office, listed, seen_by_others, "`/footnote documents {}`")
-
-
-@pytest.fixture(name="lister", params=[on_discord, on_slack], ids=["discord", "slack"])
-async def _lister(request: pytest.FixtureRequest) -> AsyncGenerator[Lister]:
-    async with request.param() as lister:
-        lister.services.index = MemoryIndex()
-        yield lister
-
-
-async def add(lister: Lister, source: str, chapter: str, pages: int = 1, **fields: object) -> None:
+async def add(index: MemoryIndex, source: str, chapter: str, pages: int = 1, **fields: object) -> None:
     """Put pages of a chapter into the index."""
-    index = lister.services.index
-    assert index is not None
     for number in range(pages):
         url = f"https://{source}.example/{chapter}/{number}"
         one = passage("Robots act.", url=url, passage_id=url, source=source, chapter=chapter, **fields)
@@ -85,19 +39,18 @@ async def add(lister: Lister, source: str, chapter: str, pages: int = 1, **field
 
 
 @pytest.mark.promise("release-dates")
-async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lister: Lister) -> None:
+async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(desk: Desk, index: MemoryIndex) -> None:
     """A chapter or a source whose pages are all released later is not named; only whoever asks sees the list."""
-    await add(lister, "course", "Arms", pages=2)
-    await add(lister, "course", "Grippers", opens_at=NOON)
-    await add(lister, "course", "Arms again", opens_at=NOON + timedelta(seconds=1))
-    await add(lister, "wiki", "")
-    await add(lister, "exam", "Solutions", opens_at=NOON + timedelta(days=1))
-    assert lister.services.index is not None
+    await add(index, "course", "Arms", pages=2)
+    await add(index, "course", "Grippers", opens_at=NOON)
+    await add(index, "course", "Arms again", opens_at=NOON + timedelta(seconds=1))
+    await add(index, "wiki", "")
+    await add(index, "exam", "Solutions", opens_at=NOON + timedelta(days=1))
     read_at = NOON - timedelta(hours=3, minutes=1)
     last = SyncReport(tried_at=read_at, read_at=read_at)
-    await lister.services.index.record(SourceRecord(name="wiki", last=last))
+    await index.record(SourceRecord(name="wiki", last=last))
 
-    told = await lister.listed(None)
+    told = await desk.use("documents")
 
     assert told.replace("•", "-").split("\n") == [
         "I have 4 pages from 2 sources.",
@@ -106,31 +59,30 @@ async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lis
         "    - Grippers",
         "- wiki, 1 page, read 3 hours ago",
     ]
-    assert lister.seen_by_others() == 0
+    assert desk.seen_by_others() == 0
 
 
 @pytest.mark.promise("operator-decides")
-async def test_where_nobody_may_use_the_bot_nothing_is_listed(lister: Lister) -> None:
+async def test_where_nobody_may_use_the_bot_nothing_is_listed(desk: Desk, index: MemoryIndex) -> None:
     """Not even what is open to everybody, once the operator has taken the community away."""
-    await add(lister, "course", "Arms")
-    index, known = lister.services.index, await lister.services.communities.load()
-    assert index is not None
+    await add(index, "course", "Arms")
+    known = await desk.office.communities.load()
     await index.record(SourceRecord(name="course", audience=Audience(everyone=True)))
-    await lister.services.communities.remove(known.allowed[0])
+    await desk.office.communities.remove(known.allowed[0])
 
-    assert await lister.listed(None) == messages.NOT_ALLOWED
+    assert await desk.use("documents") == messages.NOT_ALLOWED
 
 
-async def test_a_long_list_is_read_page_by_page(lister: Lister) -> None:
+async def test_a_long_list_is_read_page_by_page(desk: Desk, index: MemoryIndex) -> None:
     """Each page fits a message and says how to see the next one; together they hold every chapter once."""
     chapters = [f"Chapter {number:02} of a book with *long* titles <{'x' * 60}>" for number in range(40)]
     for chapter in chapters:
-        await add(lister, "book", chapter)
-    await add(lister, "wiki", "Last")
+        await add(index, "book", chapter)
+    await add(index, "wiki", "Last")
 
     pages: list[str] = []
-    while not pages or lister.turn.format(len(pages) + 1) in pages[-1]:
-        pages.append(await lister.listed(len(pages) + 1))
+    while not pages or desk.page.format(len(pages) + 1) in pages[-1]:
+        pages.append(await desk.use("documents", page=len(pages) + 1))
 
     assert len(pages) > 1
     assert max(map(len, pages)) <= LONGEST
@@ -138,16 +90,14 @@ async def test_a_long_list_is_read_page_by_page(lister: Lister) -> None:
     assert named == [f"{number:02}" for number in range(40)]
     assert all("book, continued" in page for page in pages[1:])
     assert "Last" in pages[-1]
-    assert await lister.listed(len(pages) + 1) == messages.NO_SUCH_PAGE
+    assert await desk.use("documents", page=len(pages) + 1) == messages.NO_SUCH_PAGE
 
 
-async def test_without_documents_the_list_says_so(lister: Lister) -> None:
+async def test_without_documents_the_list_says_so(desk: Desk, index: MemoryIndex) -> None:
     """So it does where the index is away."""
-    empty = await lister.listed(None)
-    index = lister.services.index
-    assert index is not None
+    empty = await desk.use("documents")
     index.fails = True
-    away = await lister.listed(None)
+    away = await desk.use("documents")
 
     assert (empty, away) == (messages.NO_DOCUMENTS, f"{messages.WARNING} {messages.UNAVAILABLE}")
 
@@ -164,21 +114,20 @@ OTHER = WorkspaceRef(platform="elsewhere", workspace="1")
 EVERYBODY = Audience(everyone=True)
 
 
-async def fill(lister: Lister) -> None:
+async def fill(index: MemoryIndex) -> None:
     """Put in what is the community's own, what is another one's, and what is open to all."""
     audiences = {"own": None, "theirs": Audience(communities=frozenset([OTHER])), "open": EVERYBODY}
     for source, audience in audiences.items():
-        await add(lister, source, f"Chapter of {source}")
-        assert lister.services.index is not None
-        await lister.services.index.record(SourceRecord(name=source, audience=audience))
+        await add(index, source, f"Chapter of {source}")
+        await index.record(SourceRecord(name=source, audience=audience))
 
 
 @pytest.mark.promise("documents-apart")
-async def test_what_is_another_communitys_is_neither_listed_nor_counted(lister: Lister) -> None:
+async def test_what_is_another_communitys_is_neither_listed_nor_counted(desk: Desk, index: MemoryIndex) -> None:
     """Its chapters are not named either."""
-    await fill(lister)
+    await fill(index)
 
-    told = await lister.listed(None)
+    told = await desk.use("documents")
 
     assert told.replace("•", "-").split("\n") == [
         "I have 2 pages from 2 sources.",
@@ -194,7 +143,7 @@ async def test_a_guest_is_told_of_what_is_open_to_all() -> None:
     """And of nothing else; so is somebody of another company."""
     async with SlackOffice.at_work() as office, office.open():
         office.index = MemoryIndex()
-        await fill(Lister(office, _unused, lambda: 0, ""))
+        await fill(office.index)
         guest = office.server.add_member(office.workspace, "gus", is_restricted=True)
         partner = office.server.add_member(office.workspace, "pat", team_id="T9", is_stranger=True)
 
@@ -213,8 +162,7 @@ async def test_in_direct_messages_each_is_told_of_what_they_may_read() -> None:
             server, communities=MemoryCommunities(named=[home(guild.id)]), memberships={"discord": members}
         )
         office.index = MemoryIndex()
-        lister = Lister(office, _unused, lambda: 0, "")
-        await fill(lister)
+        await fill(office.index)
         async with office.open() as client:
             members.listening = client
             told = [(await office.told(server.slash(by, server.dm(by), "documents"))).content for by in (ada, eve)]
@@ -224,10 +172,6 @@ async def test_in_direct_messages_each_is_told_of_what_they_may_read() -> None:
     names = [[line for line in each.split("\n") if line.startswith("- ")] for each in told]
     assert names == [["- open, 1 page", "- own, 1 page"], ["- open, 1 page"], []]
     assert told[-1] == messages.NO_MEMBER
-
-
-async def _unused(_: int | None) -> str:
-    raise NotImplementedError
 
 
 @pytest.mark.promise("strangers-apart")
@@ -240,8 +184,8 @@ async def test_who_brings_the_bot_along_reads_there_what_they_do_in_direct_messa
         members, homes = DiscordMembers(), [home(guild.id), home(elsewhere.id)]
         office = DiscordOffice(server, communities=MemoryCommunities(named=homes), memberships={"discord": members})
         office.index = MemoryIndex()
-        await add(Lister(office, _unused, lambda: 0, ""), "own", "Chapter")
-        await add(Lister(office, _unused, lambda: 0, ""), "theirs", "Secret")
+        await add(office.index, "own", "Chapter")
+        await add(office.index, "theirs", "Secret")
         audience = Audience(communities=frozenset(homes[1:]))
         await office.index.record(SourceRecord(name="theirs", audience=audience))
         async with office.open() as client:

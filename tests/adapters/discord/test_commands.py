@@ -315,15 +315,6 @@ async def test_help_and_privacy_are_told_privately(office: Office, place: Place)
     assert [(one.seen_by, one.suppresses_embeds) for one in told] == [(place.ada.id, True)] * 2
 
 
-async def test_stores_that_are_away_are_told_in_a_sentence(office: Office, place: Place) -> None:
-    """The reason stays inside."""
-    office.shut()
-    async with office.open():
-        told = await office.told(office.server.slash(place.ada, place.channel, "forget", what="everything about me"))
-
-    assert told.content == f"⚠️ {messages.AWAY}"
-
-
 async def test_a_mistake_of_ours_is_told_without_its_reason(office: Office, place: Place) -> None:
     """No traceback reaches the reader."""
     office.inbox.fails = ValueError("secret")
