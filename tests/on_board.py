@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from aiohttp import ClientSession
 
-from adapters.chat.delivery import PlatformSurface
 from adapters.chat.lease import traced
-from adapters.chat.live_message import Pace
+from core.events import unobserved
 from core.model import Claim, MessageRef, Person, Question, Reaction, ThreadRef
 from tests.board import BoardChat
-from tests.platforms import Notes, Trouble
+from tests.platforms import ChatPlatform, Trouble
 from tests.servers.board import BOT, BoardServer, Post
-from tests.servers.faults import Fault, Hold, Lost
+from tests.servers.faults import Lost
 from tests.servers.service import Reply, Reset
 from tests.waiting import wait_until
 
 ASKED = "What is a robot?"
 POST = "POST posts"
-QUICK = Pace(interval=0.001)
-FAULTS: dict[Trouble, Fault] = {
-    Trouble.RESET: Reset(),
-    Trouble.LOST: Lost(),
-    Trouble.BUSY: Reply(503),
-    Trouble.TOO_FAST: Reply(429, headers={"Retry-After": "0.01"}),
-}
 
 
-class OnBoard:
+class OnBoard(ChatPlatform):
     """A question in a thread of its own."""
 
     longest = 2_000
-    drafts_once = False
+    whole = draft = POST
+    faults: ClassVar = {
+        Trouble.RESET: Reset(),
+        Trouble.LOST: Lost(),
+        Trouble.BUSY: Reply(503),
+        Trouble.TOO_FAST: Reply(429, headers={"Retry-After": "0.01"}),
+    }
 
     def __init__(self, server: BoardServer, session: ClientSession) -> None:
         self.server = server
         self.session = session
-        self.notes = Notes(lambda: None)
-        self.waits: list[float] = []
-        self.surface = self.surfaced()
+        super().__init__(unobserved)
 
-    def surfaced(self, **options: Any) -> PlatformSurface:
-        """Make another surface."""
-        chat = BoardChat(self.session, self.server.url)
-        usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
-        return PlatformSurface(chat, **{**usual, **options})
+    def speaks(self, **_: Any) -> BoardChat:
+        """Speak over HTTP."""
+        return BoardChat(self.session, self.server.url)
 
     async def asks(self) -> Claim:
         """Post a question, and hold it as a worker does."""
@@ -96,20 +89,6 @@ class OnBoard:
     def forbids(self, claim: Claim) -> None:
         """Close the thread."""
         self.server.closed.add(claim.message.thread.thread)
-
-    def meets(self, trouble: Trouble) -> None:
-        """Break a post."""
-        self.server.faults.add(POST, FAULTS[trouble])
-
-    def holds(self) -> asyncio.Event:
-        """Hold a post up."""
-        going_on = asyncio.Event()
-        self.server.faults.add(POST, Hold(going_on))
-        return going_on
-
-    def is_met(self) -> bool:
-        """Look at the server's record."""
-        return bool(self.server.faults.met)
 
     async def until(self, is_true: Callable[[], object]) -> None:
         """Wait for the server's state."""

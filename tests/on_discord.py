@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from discord import AutoShardedClient
 from discord.http import Route
 
-from adapters.chat.delivery import PlatformSurface
-from adapters.chat.live_message import Pace
 from adapters.discord.connection import connect
 from adapters.discord.platform import DiscordChat
-from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
-from core.ports import PolicyStore
 from tests.adapters.discord.reader import live, previews
-from tests.platforms import Notes, Trouble
-from tests.servers.discord import Channel, DiscordServer, Fault, Hold, Lost, Message, Permission, Reply, Reset, User
+from tests.platforms import ChatPlatform, Trouble
+from tests.servers.discord import Channel, DiscordServer, Lost, Message, Permission, Reply, Reset, User
 from tests.servers.discord.messages import SUPPRESS_EMBEDS
 from tests.servers.discord.server import Handled
 from tests.servers.discord.shape import Json
@@ -31,41 +25,33 @@ KindT = TypeVar("KindT", bound="OnDiscord")
 ASKED = "What is a robot?"
 POST = "POST /channels/{channel}/messages"
 ORIGINAL = "PATCH /webhooks/{application}/{token}/messages/@original"
-QUICK = Pace(interval=0.001)
 OVER = timedelta(minutes=16)  # after which nobody can answer a command in its own name
 
 
-class OnDiscord:
+class OnDiscord(ChatPlatform):
     """A mention in a channel, whose answer is a thread."""
 
     longest = 2_000
-    shows = POST
-    drafts_once = False
+    whole = draft = POST
+    faults: ClassVar = {
+        Trouble.RESET: Reset(),
+        Trouble.LOST: Lost(),
+        Trouble.BUSY: Reply(503, {"message": "busy"}),
+        Trouble.TOO_FAST: Reply(
+            429, {"retry_after": 0.01, "global": False}, {"Via": "1.1 google", "Retry-After": "0.01"}
+        ),
+    }
 
     def __init__(self, server: DiscordServer, client: AutoShardedClient, channel: Channel, ada: User) -> None:
         self.server = server
         self.client = client
         self.channel = channel
         self.ada = ada
-        self.notes = Notes(server.platform.changes.tell)
-        self.events: list[Event] = []
-        self.waits: list[float] = []
-        self.surface = self.surfaced()
+        super().__init__(server.platform.changes.tell)
 
-    @property
-    def refused(self) -> list[MessageRef]:
-        """The questions whose answer could not be posted."""
-        return [event.question for event in self.events if isinstance(event, PlaceRefused)]
-
-    def surfaced(
-        self, *, reads_all: bool = False, policies: PolicyStore | None = None, **options: Any
-    ) -> PlatformSurface:
-        """Make another surface, of another habit."""
-        shared: dict[str, Any] = {"observer": self.events.append, "now": partial(datetime.now, UTC)}
-        shared |= {name: option for name, option in options.items() if name in shared}
-        chat = DiscordChat(self.client, reads_all=reads_all, policies=policies, **shared)
-        usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
-        return PlatformSurface(chat, **{**usual, **shared, **options})
+    def speaks(self, **options: Any) -> DiscordChat:
+        """Speak by the client."""
+        return DiscordChat(self.client, **options)
 
     async def asks(self) -> Claim:
         """Mention the bot."""
@@ -140,29 +126,11 @@ class OnDiscord:
         """Hide the channel."""
         self.server.deny(self.channel, Permission.VIEW_CHANNEL)
 
-    def meets(self, trouble: Trouble) -> None:
-        """Break a request."""
-        self.server.faults.add(self.shows, _FAULTS[trouble])
-
-    def holds(self) -> asyncio.Event:
-        """Hold a request up."""
-        going_on = asyncio.Event()
-        self.server.faults.add(self.shows, Hold(going_on))
-        return going_on
-
-    def is_met(self) -> bool:
-        """Look at the server's record."""
-        return bool(self.server.faults.met)
-
-    async def until(self, is_true: Callable[[], object]) -> None:
-        """Wait for the server's state."""
-        await self.server.until(is_true)
-
 
 class OnDiscordByCommand(OnDiscord):
     """A command in a channel, whose response is the answer."""
 
-    shows = ORIGINAL
+    whole = draft = ORIGINAL
     drafts_once = True
 
     async def asks(self) -> Claim:
@@ -220,14 +188,6 @@ async def on_discord(kind: type[KindT]) -> AsyncGenerator[KindT]:
             yield scene
         finally:
             await client.close()
-
-
-_FAULTS: dict[Trouble, Fault] = {
-    Trouble.RESET: Reset(),
-    Trouble.LOST: Lost(),
-    Trouble.BUSY: Reply(503, {"message": "busy"}),
-    Trouble.TOO_FAST: Reply(429, {"retry_after": 0.01, "global": False}, {"Via": "1.1 google", "Retry-After": "0.01"}),
-}
 
 
 def _alarms(handled: Handled) -> list[str]:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from aiohttp import ClientSession
 
-from adapters.chat.delivery import PlatformSurface
-from adapters.chat.live_message import Pace
 from adapters.slack.api import open_session
 from adapters.slack.people import People
 from adapters.slack.platform import SlackChat
 from adapters.slack.workspaces import OneWorkspace
-from core.events import Event, PlaceRefused, PossiblyDoubled
+from core.events import Observer, PossiblyDoubled
 from core.messages import SEARCHING
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts
-from tests.platforms import Notes, Trouble
+from tests.platforms import ChatPlatform, Trouble
 from tests.servers.slack import (
     Channel,
-    Fault,
     Handled,
-    Hold,
     Lost,
     Message,
     Reply,
@@ -46,18 +40,23 @@ POST = "chat.postMessage"
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 UPDATE = "chat.update"
 READING = frozenset({"auth.test", "conversations.replies", "users.info"})
-QUICK = Pace(interval=0.001)
 APART = 0.001
 OVER = timedelta(minutes=31)  # after which nobody can answer by the address that came with a command
 
 
-class OnSlack:
+class OnSlack(ChatPlatform):
     """A mention in a channel, whose answer is streamed into its thread."""
 
     longest = 4_000
-    drafts = START
-    drafts_once = False
+    whole, draft = POST, START
+    faults: ClassVar = {
+        Trouble.RESET: Reset(),
+        Trouble.LOST: Lost(),
+        Trouble.BUSY: Reply(503, {"ok": False, "error": "service_unavailable"}),
+        Trouble.TOO_FAST: limit(0.01),
+    }
     lacks: frozenset[str] = frozenset()
+    posts_apart = APART
 
     def __init__(self, server: SlackServer, session: ClientSession) -> None:
         self.server = server
@@ -67,30 +66,18 @@ class OnSlack:
         self.ada = server.add_member(self.workspace)
         self.admin = server.add_member(self.workspace, "admin", is_admin=True)
         self.session = session
-        self.notes = Notes(server.platform.changes.tell)
-        self.events: list[Event] = []
-        self.waits: list[float] = []
-        self.surface = self.surfaced()
-
-    @property
-    def refused(self) -> list[MessageRef]:
-        """The questions whose answer could not be posted."""
-        return [event.question for event in self.events if isinstance(event, PlaceRefused)]
+        super().__init__(server.platform.changes.tell)
 
     @property
     def doubtful(self) -> list[MessageRef]:
         """The questions with a message that may stand there twice."""
         return [event.question for event in self.events if isinstance(event, PossiblyDoubled)]
 
-    def surfaced(self, **options: Any) -> PlatformSurface:
-        """Make another surface, of another habit."""
-        shared: dict[str, Any] = {"observer": self.events.append, "now": partial(datetime.now, UTC)}
-        shared |= {name: option for name, option in options.items() if name in shared}
+    def speaks(self, *, observer: Observer, now: Callable[[], datetime], **_: Any) -> SlackChat:
+        """Speak by the token of the workspace."""
         workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)
-        apart = options.pop("posts_apart", APART)
-        chat = SlackChat(workspaces, People(workspaces), edits_apart=APART, posts_apart=apart, **shared)
-        usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
-        return PlatformSurface(chat, **{**usual, **shared, **options})
+        given: dict[str, Any] = {"edits_apart": APART, "posts_apart": self.posts_apart}
+        return SlackChat(workspaces, People(workspaces), observer=observer, now=now, **given)
 
     async def asks(self) -> Claim:
         """Mention the bot."""
@@ -181,29 +168,11 @@ class OnSlack:
         """Take the bot out of the channel."""
         self.server.remove_bot(self.channel, self.workspace)
 
-    def meets(self, trouble: Trouble) -> None:
-        """Break the post of a whole answer."""
-        self.server.faults.add(POST, _FAULTS[trouble])
-
-    def holds(self) -> asyncio.Event:
-        """Hold the first draft up."""
-        going_on = asyncio.Event()
-        self.server.faults.add(self.drafts, Hold(going_on))
-        return going_on
-
-    def is_met(self) -> bool:
-        """Look at the server's record."""
-        return bool(self.server.faults.met)
-
-    async def until(self, is_true: Callable[[], object]) -> None:
-        """Wait for the server's state."""
-        await self.server.until(is_true)
-
 
 class OnSlackByEdits(OnSlack):
     """The same in a workspace that knows neither streams nor sessions, where drafts are edits."""
 
-    drafts = POST
+    draft = POST
     lacks = frozenset({START, "agents.sessions.setStatus", "agents.sessions.rename"})
 
     def forbids(self, claim: Claim) -> None:
@@ -236,14 +205,6 @@ async def on_slack(kind: type[KindT]) -> AsyncGenerator[KindT]:
         scene = kind(server, session)
         scene.waits = waits
         yield scene
-
-
-_FAULTS: dict[Trouble, Fault] = {
-    Trouble.RESET: Reset(),
-    Trouble.LOST: Lost(),
-    Trouble.BUSY: Reply(503, {"ok": False, "error": "service_unavailable"}),
-    Trouble.TOO_FAST: limit(0.01),
-}
 
 
 def _is_sign(body: Json) -> bool:

@@ -169,7 +169,7 @@ async def test_what_was_begun_for_a_question_that_was_deleted_is_removed(scene: 
     claim = scene.asks()
     begun = await broken_off(scene, claim)
     scene.work(claim)
-    is_unknown = getattr(scene.chat, "drafts", "") == START and claim.message.id != claim.message.thread.thread
+    is_unknown = scene.chat.draft == START and claim.message.id != claim.message.thread.thread
     scene.delete(claim)
     await scene.remove_rest(claim)
 

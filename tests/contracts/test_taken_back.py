@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import pytest
 
-from adapters.chat.delivery import PlatformSurface
 from core.events import Step
 from core.model import Answer, Claim, Delivery, Withdrawal
 from tests.fakes.surface import drafted
@@ -91,7 +89,7 @@ async def test_a_shorter_answer_leaves_nothing_of_a_longer_one(chat: ChatPlatfor
     claim = await chat.asks()
     whole = await chat.surface.reply(claim, progress(_long(chat)))
     if parts != "all":
-        await cast("PlatformSurface", chat.surface).platform.delete(whole.messages[-1])
+        await chat.surface.platform.delete(whole.messages[-1])
     known = Delivery(messages=whole.messages[:1])
     await chat.surface.reply(replace(claim, attempt=2, delivery=known), progress(ANSWER))
 

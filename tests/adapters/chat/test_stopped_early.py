@@ -64,7 +64,7 @@ async def test_a_response_that_nobody_sees_any_more_ends_a_private_answer() -> N
     """Where what is waited for cannot be shown, the answer cannot either."""
     async with on_discord(OnDiscordByCommand) as chat:
         claim = await chat.commanded(is_private=True)
-        chat.server.faults.break_(chat.shows, Reply(404, {"code": 10015, "message": "Unknown Webhook"}))
+        chat.server.faults.break_(chat.whole, Reply(404, {"code": 10015, "message": "Unknown Webhook"}))
         delivery = await ended(chat, claim, Waiting(after=0.0))
 
         assert not delivery.is_marked

@@ -100,7 +100,8 @@ async def test_a_message_that_comes_between_two_posts_is_not_posted_again(slack:
 
     first = asyncio.create_task(slack.surface.reply(claim, written()))
     await slack.until(lambda: slack.stands(claim))
-    taking_over = slack.surfaced(observer=heard, posts_apart=0.1)
+    slack.posts_apart = 0.1
+    taking_over = slack.surfaced(observer=heard)
     await taking_over.reply(replace(claim, attempt=2), progress(LONG))
     await first
 
