@@ -92,13 +92,6 @@ def test_the_operator_asks_about_all_sources_whoever_may_read_them(footnote: Foo
     assert re.findall(r"^- (.+)$", picked.out, re.MULTILINE) == ["sea"]
 
 
-def test_small_talk_needs_no_search(footnote: Footnote) -> None:
-    """A greeting is answered without sources."""
-    answer = json.loads(footnote("ask", "Hello there!", "--json").out)
-
-    assert (answer["status"], answer["sources"], answer["tool_calls"]) == ("answered", [], [])
-
-
 @pytest.mark.promise("selection-only")
 def test_a_selection_is_the_only_source(footnote: Footnote) -> None:
     """The answer comes from the selected text, or the sentence that it is not there."""

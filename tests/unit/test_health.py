@@ -13,7 +13,7 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.redis.failure import UNREACHABLE
-from bot.health import NO_ANSWER, NO_COMMANDS, CachedCheck, Health
+from bot.health import NO_ANSWER, NO_COMMANDS, CachedCheck, Health, Noted
 from bot.metrics import Metrics
 from bot.settings import Settings
 from bot.wiring import Advice
@@ -161,36 +161,35 @@ async def test_a_platform_that_takes_answers_again_is_missing_until_it_is_heard(
     assert await health.missing() == ["Discord: no connection since 12:00 UTC (HTTP 503)."]
 
 
-async def test_commands_that_were_refused_are_told_until_they_are_taken() -> None:
-    """The bot is ready without them."""
-    health = Health()
-    health.begin(Counted(), heard=[], entered=[])
-    health.observe(CommandsFailed("Discord", "code 50001"))
-    async with visited(health) as get:
-        refused = await get("/ready"), await health.look()
-        health.observe(CommandsRegistered("Discord"))
-        taken = await get("/ready"), await health.look()
-
-    told = NO_COMMANDS.format("Discord", "code 50001")
-    assert (refused[0], isinstance(refused[1], Advice)) == ((200, ["ok", told]), True)
-    assert (taken[0], isinstance(taken[1], Advice)) == ((200, ["ok"]), False)
-    assert refused[1].endswith(told)
-
-
 @pytest.mark.promise("failing-services-are-skipped")
-async def test_a_service_that_is_skipped_is_told_until_it_is_back() -> None:
-    """To whoever looks at the bot; it is ready all the same, as it does without, or says what it cannot do."""
+@pytest.mark.parametrize(
+    ("event", "told", "end"),
+    [
+        (
+            CommandsFailed("Discord", "code 50001"),
+            NO_COMMANDS.format("Discord", "code 50001"),
+            CommandsRegistered("Discord"),
+        ),
+        (
+            ServiceSkipped("embedder", "status 503"),
+            "The embedder failed again and again (status 503), so it is skipped until a call goes through.",
+            ServiceBack("embedder"),
+        ),
+    ],
+)
+async def test_what_the_bot_can_do_without_is_told_until_it_is_there(event: Noted, told: str, end: Noted) -> None:
+    """To whoever looks at the bot, which is ready all the same."""
     health = Health()
     health.begin(Counted(), heard=[], entered=[])
-    health.observe(ServiceSkipped("embedder", "status 503"))
+    health.observe(event)
     async with visited(health) as get:
-        skipped = await get("/ready"), await health.look()
-        health.observe(ServiceBack("embedder"))
-        back = await get("/ready")
+        before = await get("/ready"), await health.look()
+        health.observe(end)
+        after = await get("/ready"), await health.look()
 
-    told = "The embedder failed again and again (status 503), so it is skipped until a call goes through."
-    assert (skipped[0], isinstance(skipped[1], Advice)) == ((200, ["ok", told]), True)
-    assert (skipped[1].endswith(told), back) == (True, (200, ["ok"]))
+    assert (before[0], isinstance(before[1], Advice)) == ((200, ["ok", told]), True)
+    assert (after[0], isinstance(after[1], Advice)) == ((200, ["ok"]), False)
+    assert before[1].endswith(told)
 
 
 @pytest.mark.promise("tells-how-it-is")

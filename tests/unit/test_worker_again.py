@@ -189,24 +189,27 @@ async def test_what_is_remembered_without_footnotes_is_asked_again(script: Scrip
     assert (again.text, len(again.citations)) == ("Robots act [1].", 1)
 
 
-class Shut(RecordingSurface):
-    """A platform that refuses the bot some times, before it shows anything, or a store that does."""
+class PuttingOff(RecordingSurface):
+    """A platform that refuses the bot some times, or does not say who reads, before it shows anything, or a store."""
 
-    refusals = 2 * MOST_ATTEMPTS
-    refusal: Exception = ShutOut(0.0)
+    def __init__(self, error: Exception, refusals: int = 2 * MOST_ATTEMPTS) -> None:
+        super().__init__()
+        self.error, self.refusals = error, refusals
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
-        """Refuse, and at last reply."""
+        """Put it off, and at last reply."""
         self.refusals -= 1
         if self.refusals >= 0:
-            raise self.refusal
+            raise self.error
         return await super().reply(claim, progress)
 
 
 @pytest.mark.promise("bans-are-waited-out")
-async def test_a_question_waits_for_a_platform_that_refuses_the_bot(script: Script) -> None:
-    """However often that is found out, it is neither given up nor apologized for, and the model is asked once."""
-    office = Office(script(*WHOLE), surface=Shut())
+@pytest.mark.promise("guests-apart")
+@pytest.mark.parametrize("error", [ShutOut(0.0), PeopleUnavailable("Nobody says who reads.", wait=0.0)])
+async def test_a_question_waits_for_a_platform_that_puts_it_off(script: Script, error: Exception) -> None:
+    """However often that is found out, no attempt is counted, nobody apologizes, and the model is asked once."""
+    office = Office(script(*WHOLE), surface=PuttingOff(error))
     await office.inbox.put(asked("1"))
     async with office.open():
         (answer,) = await office.answered(1)
@@ -219,9 +222,7 @@ async def test_what_was_written_before_is_shown_and_remembered_though_the_store_
     script: Script,
 ) -> None:
     """Nobody would know the text any more who finds it standing there, and the model has nothing to do with that."""
-    surface = Shut()
-    surface.refusals, surface.refusal = 1, StoreUnavailable("away")
-    office = Office(script(), surface=surface)
+    office = Office(script(), surface=PuttingOff(StoreUnavailable("away"), 1))
     await office.inbox.put(asked("1"))
     office.inbox.outlive(asked("1").message, workers=MOST_ATTEMPTS - 1, delivery=WRITTEN)
     async with office.open():
@@ -232,38 +233,12 @@ async def test_what_was_written_before_is_shown_and_remembered_though_the_store_
     assert await office.remembered() == ["What is 1?"]
 
 
-class Unread(RecordingSurface):
-    """A platform that does not say some times for how many seconds nobody knows who reads along."""
-
-    refusals = 2 * MOST_ATTEMPTS
-    wait = 0.0
-
-    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
-        """Put it off, and at last reply."""
-        self.refusals -= 1
-        if self.refusals >= 0:
-            raise PeopleUnavailable("Nobody says who reads.", wait=self.wait)
-        return await super().reply(claim, progress)
-
-
-@pytest.mark.promise("guests-apart")
-async def test_a_question_waits_until_it_is_known_who_reads_along(script: Script) -> None:
-    """Where the platform has said when it will tell, no attempt is counted."""
-    office = Office(script(*WHOLE), surface=Unread())
-    await office.inbox.put(asked("1"))
-    async with office.open():
-        (answer,) = await office.answered(1)
-
-    assert (answer.status, office.inbox.dead, office.events) == (Status.ANSWERED, {}, [])
-
-
 @pytest.mark.promise("guests-apart")
 @pytest.mark.promise("questions-end")
 async def test_a_question_waits_for_its_readers_no_longer_than_it_may_take_in_all(script: Script) -> None:
     """Then it fails, as often as anything else, and whoever asked is told."""
-    surface = Unread()
-    surface.refusals, surface.wait = MOST_ATTEMPTS, 300.0
-    office = Office(script(), surface=surface)
+    error = PeopleUnavailable("Nobody says who reads.", wait=300.0)
+    office = Office(script(), surface=PuttingOff(error, MOST_ATTEMPTS))
     await office.inbox.put(asked("1"))
     async with office.open():
         await wait_until(lambda: bool(office.inbox.dead), what="the end of it")
