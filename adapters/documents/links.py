@@ -28,7 +28,7 @@ TAG = re.compile(r"<(a|link|meta|base|input)\s([^<>]{0,4000})>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 LOCATION = re.compile(r"<loc>([^<]{1,4000})</loc>", re.IGNORECASE)
 LISTED = re.compile(r"\]\(([^()\s]{1,2000})\)")
-UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+COMMENTS_AND_SCRIPTS = re.compile(r"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 DEEPEST, LONGEST = 20, 2_000  # segments of a path, and characters of an address: what has more is made by a machine
 LARGEST_LIST = 50_000_000  # bytes, unpacked
 
@@ -90,7 +90,7 @@ class Hints:
 def hints_in(text: str, address: str, site: Site) -> Hints:
     """Return what the HTML at an address says to machines."""
     base, links, canonical, rules, asks = address, dict[str, None](), None, "", False
-    for match in TAG.finditer(UNSEEN.sub("", text)):
+    for match in TAG.finditer(COMMENTS_AND_SCRIPTS.sub("", text)):
         said = {name.lower(): a or b or c for name, a, b, c in ATTRIBUTE.findall(match[2])}
         target = said.get("href", "")
         match match[1].lower():

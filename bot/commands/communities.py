@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from bot.commands.inbox import Report, aligned
 from bot.commands.session import say, session
 from bot.settings import community_named
-from bot.wiring.communities import NOBODY_MAY, UNDECIDED, Sight
+from bot.wiring.communities import NOBODY_MAY, UNDECIDED, CommunityAccess
 from core.errors import InvalidInput
 from core.model import WorkspaceRef
 
@@ -35,7 +35,7 @@ def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
     async def run() -> Report:
         store, index = opened.stores.communities, opened.app.index
         if community is None:
-            return overview(await Sight.of(store, index))
+            return overview(await CommunityAccess.of(store, index))
         if what == "remove":
             return await removed(store, community), {}
         return await allowed(store, index, community, is_first=what == "allow as first"), {}
@@ -45,26 +45,26 @@ def do(what: Action, name: str = "", *, as_json: bool = False) -> int:
     return say(says, facts, as_json=as_json)
 
 
-def overview(sight: Sight) -> Report:
+def overview(access: CommunityAccess) -> Report:
     """Return a report on those that may ask, and those that wait."""
-    known = sight.communities
+    known = access.communities
     reasons = dict.fromkeys(known.named, "yes, by FOOTNOTE_COMMUNITIES") | dict.fromkeys(known.own, "yes, by its token")
-    rows = [(str(each), reasons.get(each, "yes"), sight.words(each)) for each in known.allowed]
+    rows = [(str(each), reasons.get(each, "yes"), access.words(each)) for each in known.allowed]
     rows += [(str(each), "no; somebody has asked", "nothing") for each in known.waiting]
     facts: Mapping[str, object] = {
-        "communities": [_facts(each, sight, reasons) for each in (*known.allowed, *known.waiting)],
+        "communities": [_facts(each, access, reasons) for each in (*known.allowed, *known.waiting)],
         "first": known.first and str(known.first),
     }
     return (aligned([COLUMNS, *rows]) if rows else NOBODY_MAY if known.settled else UNDECIDED), facts
 
 
-def _facts(community: WorkspaceRef, sight: Sight, reasons: Collection[WorkspaceRef]) -> Mapping[str, object]:
-    is_allowed = community in sight.communities.allowed
+def _facts(community: WorkspaceRef, access: CommunityAccess, reasons: Collection[WorkspaceRef]) -> Mapping[str, object]:
+    is_allowed = community in access.communities.allowed
     return {
         "community": str(community),
         "allowed": is_allowed,
         "removable": is_allowed and community not in reasons,
-        "sources": (None if sight.records is None else sight.sources(community)) if is_allowed else [],
+        "sources": (None if access.records is None else access.sources(community)) if is_allowed else [],
     }
 
 
@@ -73,10 +73,10 @@ async def allowed(
 ) -> str:
     """Allow a community, and return what each that may ask sees from now on."""
     is_new = await store.allow(community, is_first=is_first)
-    sight = await Sight.of(store, index)
+    access = await CommunityAccess.of(store, index)
     says = [(ALLOWED if is_new else ALLOWED_BEFORE).format(community), *[FIRST] * is_first]
-    says.append(sight.sentences(sight.communities.allowed))
-    if sight.records and not sight.sources(community):
+    says.append(access.sentences(access.communities.allowed))
+    if access.records and not access.sources(community):
         says.append(SHARE)
     return " ".join(says)
 

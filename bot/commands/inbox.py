@@ -34,13 +34,13 @@ Report = tuple[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pile:
+class FailedQuestions:
     """The questions that failed, newest first, each with a short reference of its own."""
 
     letters: Mapping[str, DeadLetter]
 
     @classmethod
-    async def of(cls, inbox: DeadLetters) -> Pile:
+    async def of(cls, inbox: DeadLetters) -> FailedQuestions:
         """Read them."""
         letters = await inbox.dead(limit=MOST)
         names = [_digest(letter.message) for letter in letters]
@@ -88,15 +88,15 @@ def do(what: Action, words: str | None = None, *, every: bool = False, as_json: 
 
 async def listed(inbox: DeadLetters) -> Report:
     """Return a report on all of them."""
-    pile = await Pile.of(inbox)
-    facts = {"questions": [_facts(ref, letter) for ref, letter in pile.letters.items()]}
-    rows = [tuple(map(_said(ref, letter).__getitem__, COLUMNS)) for ref, letter in pile.letters.items()]
+    failed = await FailedQuestions.of(inbox)
+    facts = {"questions": [_facts(ref, letter) for ref, letter in failed.letters.items()]}
+    rows = [tuple(map(_said(ref, letter).__getitem__, COLUMNS)) for ref, letter in failed.letters.items()]
     return (aligned([COLUMNS, *rows]) if rows else NONE), facts
 
 
 async def shown(inbox: DeadLetters, words: str) -> Report:
     """Return a report on the one that is meant."""
-    ref, found = (await Pile.of(inbox)).find(words)
+    ref, found = (await FailedQuestions.of(inbox)).find(words)
     letter = await inbox.dead_letter(found.message) or found
     text = letter.question.text if letter.question else None
     said = {**_said(ref, letter), "question": "its text is no longer stored" if text is None else text}
@@ -105,7 +105,7 @@ async def shown(inbox: DeadLetters, words: str) -> Report:
 
 async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> Report:
     """Have the one that is meant tried again, or all whose words are kept."""
-    chosen = (await Pile.of(inbox)).chosen(words)
+    chosen = (await FailedQuestions.of(inbox)).chosen(words)
     revived = [ref for ref, letter in chosen.items() if letter.can_be_retried and await inbox.revive(letter.message)]
     left = [ref for ref in chosen if ref not in revived]
     facts = {"retried": revived, "left": left}
@@ -125,7 +125,7 @@ async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> 
 
 async def dropped(inbox: DeadLetters, words: str | None) -> Report:
     """Remove the one that is meant, or all."""
-    chosen = (await Pile.of(inbox)).chosen(words)
+    chosen = (await FailedQuestions.of(inbox)).chosen(words)
     gone = [ref for ref, letter in chosen.items() if await inbox.drop(letter.message)]
     says = f"{_count(gone)} removed, including the text." if gone else NONE
     return says, {"dropped": gone}

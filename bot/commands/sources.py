@@ -37,7 +37,7 @@ HOW_OFTEN = "{!r} is not an interval at which a source can be read. Write 6h, 1d
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class SourceStatus:
     """A source with what it holds, and the first community, which has what nobody has shared."""
 
     record: SourceRecord
@@ -127,7 +127,7 @@ def spoken(seconds: int) -> str:
 def list_sources(*, as_json: bool) -> int:
     """Print all sources, with who may read each."""
     with session("footnote sources list", memory=True) as opened:
-        found = opened.run(_shelved(opened))
+        found = opened.run(_statuses(opened))
     words = aligned([COLUMNS, *(each.said for each in found)]) if found else NOTHING_TO_SEARCH
     return say(words, {"sources": [each.facts for each in found]}, as_json=as_json)
 
@@ -136,7 +136,7 @@ def show(name: str, *, as_json: bool) -> int:
     """Print all that is known of a source."""
     with session("footnote sources show", memory=True) as opened:
         opened.run(opened.app.library.find(name))
-        [found] = opened.run(_shelved(opened, [name]))
+        [found] = opened.run(_statuses(opened, [name]))
         others = opened.run(opened.app.library.overlapping(name))
     lines = [*found.lines, *([("overlaps with", joined(others))] if others else [])]
     return say(aligned(lines), {**found.facts, "overlaps": others}, as_json=as_json)
@@ -246,14 +246,14 @@ def described(audience: Audience) -> str:
     return joined(sorted(map(str, audience.communities))) if audience.communities else NOBODY
 
 
-async def _shelved(opened: Session, names: Collection[str] = ()) -> list[Shelved]:
+async def _statuses(opened: Session, names: Collection[str] = ()) -> list[SourceStatus]:
     """Read the sources, all if none is named, also those without a page.
 
     Raises `StoreUnavailable` or `RetrievalUnavailable`.
     """
     index, first = opened.app.index, (await opened.stores.communities.load()).first
     records = [each for each in await index.sources() if not names or each.name in names]
-    return [Shelved(record, await index.outline(Scope(sources=(record.name,))), first) for record in records]
+    return [SourceStatus(record, await index.outline(Scope(sources=(record.name,))), first) for record in records]
 
 
 async def _shared(opened: Session, name: str, audience: Audience) -> list[WorkspaceRef]:

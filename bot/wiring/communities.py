@@ -28,14 +28,14 @@ WAITING = "Somebody has asked in {}, where the bot may not be used. To allow it:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class CommunityAccess:
     """What communities can see; without *records*, nobody knows."""
 
     communities: Communities
     records: Sequence[SourceRecord] | None
 
     @classmethod
-    async def of(cls, store: CommunityStore, index: PassageIndex) -> Sight:
+    async def of(cls, store: CommunityStore, index: PassageIndex) -> CommunityAccess:
         """Look. Raises `StoreUnavailable`."""
         try:
             records = await index.sources()
@@ -63,16 +63,16 @@ def words_for(sources: Sequence[str] | None) -> str:
     return listed([*sources]) if sources else NOTHING
 
 
-def verdict(sight: Sight, platforms: Collection[str]) -> str:
+def verdict(access: CommunityAccess, platforms: Collection[str]) -> str:
     """Return what the doctor says of the communities of these *platforms*."""
-    known = sight.communities
+    known = access.communities
     if not known.allowed and not all(map(known.is_decided, platforms)):
         return UNDECIDED
-    says = [sight.sentences(known.allowed)] if known.allowed else [NOBODY_MAY]
+    says = [access.sentences(known.allowed)] if known.allowed else [NOBODY_MAY]
     removable = [each for each in known.allowed if each not in (*known.named, *known.own)]
     if removable and len(known.allowed) > 1:
         says.append(REMOVABLE.format(removable[-1]))
-    is_lost = known.first not in (*known.allowed, None) and any(each.audience is None for each in sight.records or ())
+    is_lost = known.first not in (*known.allowed, None) and any(each.audience is None for each in access.records or ())
     says += [OWNERLESS.format(known.first)] * is_lost
     if known.waiting:
         says.append(WAITING.format(listed([str(each) for each in known.waiting]), known.waiting[0]))

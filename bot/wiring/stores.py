@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
-from bot.wiring.communities import Sight
+from bot.wiring.communities import CommunityAccess
 from bot.wiring.communities import verdict as on_communities
 from bot.wiring.services import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
@@ -183,7 +183,7 @@ async def check_communities(settings: Settings, index: PassageIndex, private: st
     platforms = {"discord": settings.discord_token is not None, "slack": settings.has_slack}
     async with open_stores(settings, private) as stores:
         return on_communities(
-            await Sight.of(stores.communities, index), [name for name, is_on in platforms.items() if is_on]
+            await CommunityAccess.of(stores.communities, index), [name for name, is_on in platforms.items() if is_on]
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.commands.communities import FIRST, allowed, overview, removed
 from bot.settings import community_named
-from bot.wiring.communities import NOBODY_MAY, NOTHING, OWNERLESS, UNDECIDED, Sight, verdict
+from bot.wiring.communities import NOBODY_MAY, NOTHING, OWNERLESS, UNDECIDED, CommunityAccess, verdict
 from bot.wiring.services import Advice
 from core.errors import InvalidInput
 from core.model import Audience, MessageRef, SourceRecord
@@ -29,7 +29,7 @@ async def shelves() -> MemoryIndex:
 
 async def said(store: MemoryCommunities, index: MemoryIndex | None = None) -> str:
     """What the doctor says."""
-    return verdict(await Sight.of(store, index or await shelves()), PLATFORMS)
+    return verdict(await CommunityAccess.of(store, index or await shelves()), PLATFORMS)
 
 
 async def test_each_sees_what_is_open_to_it() -> None:
@@ -37,7 +37,7 @@ async def test_each_sees_what_is_open_to_it() -> None:
     store, index = MemoryCommunities(), await shelves()
     told = [await allowed(store, index, each) for each in (ONE, TWO, TWO)]
     await store.remove(ONE)
-    sight = await Sight.of(store, index)
+    access = await CommunityAccess.of(store, index)
     moved = await allowed(store, index, TWO, is_first=True)
 
     both = "discord:1 sees docs and faq. discord:2 sees faq and wiki."
@@ -46,7 +46,7 @@ async def test_each_sees_what_is_open_to_it() -> None:
         f"discord:2 may use the bot, from its next question on. {both}",
         f"discord:2 may already use the bot. {both}",
     ]
-    assert [sight.sources(each) for each in (ONE, TWO, TEAM)] == [["docs", "faq"], ["faq", "wiki"], ["faq"]]
+    assert [access.sources(each) for each in (ONE, TWO, TEAM)] == [["docs", "faq"], ["faq", "wiki"], ["faq"]]
     assert moved == f"discord:2 may already use the bot. {FIRST} discord:2 sees docs, faq and wiki."
 
 
@@ -82,7 +82,7 @@ async def test_the_list_says_who_may_and_why_and_who_waits() -> None:
     store = MemoryCommunities(named=[ONE])
     await store.settle("slack", [TEAM], is_own=True)
     await store.wait(TWO, MessageRef(thread=thread(), id="m1"))
-    says, facts = overview(await Sight.of(store, await shelves()))
+    says, facts = overview(await CommunityAccess.of(store, await shelves()))
 
     assert says.splitlines() == [
         "COMMUNITY  may ask                       sees",

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.commands.inbox import LATER, NONE, Pile, dropped, listed, retried, shown
+from bot.commands.inbox import LATER, NONE, FailedQuestions, dropped, listed, retried, shown
 from bot.wiring.services import Advice
 from bot.wiring.stores import verdict
 from core.errors import InvalidInput, Unavailable
@@ -46,27 +46,27 @@ def dead(name: str, reason: str = "It broke.") -> DeadLetter:
 
 async def test_a_reference_is_short_and_fits_one_question() -> None:
     """Its beginning is enough, and so is the message's id or whole name; upper case is no matter."""
-    pile = await Pile.of(Letters(*(dead(str(number)) for number in range(50))))
-    refs = list(pile.letters)
+    failed = await FailedQuestions.of(Letters(*(dead(str(number)) for number in range(50))))
+    refs = list(failed.letters)
 
     assert len({len(ref) for ref in refs}) == 1
     assert len(refs[0]) <= 8
-    for ref, letter in pile.letters.items():
+    for ref, letter in failed.letters.items():
         for words in (ref, ref.upper(), letter.message.id, str(letter.message)):
-            assert pile.find(words) == (ref, letter)
+            assert failed.find(words) == (ref, letter)
 
 
 @pytest.mark.promise("says-what-to-do")
 async def test_a_reference_that_is_unclear_is_refused() -> None:
     """The ones that it fits are named; nothing, and what fits none, is told too."""
-    pile = await Pile.of(Letters(*(dead(f"m{number}") for number in range(50))))
-    shared = next(ref[0] for ref in pile.letters if sum(each.startswith(ref[0]) for each in pile.letters) > 1)
+    failed = await FailedQuestions.of(Letters(*(dead(f"m{number}") for number in range(50))))
+    shared = next(ref[0] for ref in failed.letters if sum(each.startswith(ref[0]) for each in failed.letters) > 1)
 
     with pytest.raises(InvalidInput, match=r"^. matches several questions: [0-9a-f]{7,}, .*\. Type more of it\.$"):
-        pile.find(shared)
+        failed.find(shared)
     for words in ("", "zzz", "m99"):
         with pytest.raises(InvalidInput, match=r"^No failed question .* Type footnote inbox list to see them\.$"):
-            pile.find(words)
+            failed.find(words)
 
 
 async def test_what_is_said_stays_in_its_columns() -> None:
@@ -89,7 +89,7 @@ async def test_what_is_said_stays_in_its_columns() -> None:
 async def test_what_happens_next_is_told() -> None:
     """Who will answer depends on whether workers share the inbox; what has no words left stays, and is counted."""
     inbox = Letters(dead("1"), dead("2"), replace(dead("3"), can_be_retried=False))
-    one, two, three = (await Pile.of(inbox)).letters
+    one, two, three = (await FailedQuestions.of(inbox)).letters
 
     first = await retried(inbox, one, is_shared=False)
     with pytest.raises(InvalidInput, match=rf"^The text of {three} is no longer stored, .* inbox drop {three} "):
