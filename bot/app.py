@@ -225,10 +225,10 @@ class Entrance:
     for the next try, and keep no worker from those of other platforms.
     """
 
-    def __init__(self, *, start: float = USUAL_START) -> None:
+    def __init__(self) -> None:
         self._surface: ChatSurface | None = None
         self._is_known = asyncio.Event()
-        self._wait, self._until = SOON, asyncio.get_running_loop().time() + start
+        self._wait, self._until = SOON, asyncio.get_running_loop().time() + USUAL_START
 
     def refuse(self) -> None:
         """Let nobody in for now."""

@@ -45,8 +45,7 @@ COMMUNITIES = "footnote:communities"
 VERSION = b"1"  # of the form of a policy
 NOTES = "footnote:memo:"
 KEPT_ENTRIES = 1_000
-KEPT = timedelta(days=90)
-MILLISECOND = timedelta(milliseconds=1)
+LIFE = timedelta(days=90) // timedelta(milliseconds=1)  # of a vote, and of an entry in the log
 
 BUDGET = "budget:"  # and its name
 FIELDS: Mapping[OrderKind, tuple[str, str]] = {
@@ -146,7 +145,7 @@ class RedisPolicies:
             entry=entry,
             replaces=replaces,
             most=self._most,
-            life=KEPT // MILLISECOND,
+            life=LIFE,
             is_first=home not in self._seen,
         )
         self._seen.add(home)
@@ -231,8 +230,7 @@ class RedisCommunities:
 class RedisVotes:
     """Keeps votes, each change as one script; each vote expires by itself."""
 
-    def __init__(self, client: Redis, *, kept: timedelta = KEPT) -> None:
-        self._life = kept // MILLISECOND
+    def __init__(self, client: Redis) -> None:
         self._run = ScriptRunner(client, "community")
 
     async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
@@ -245,12 +243,12 @@ class RedisVotes:
             vote=vote.model_dump_json(),
             is_helpful=vote.is_helpful,
             person=person,
-            life=self._life,
+            life=LIFE,
         )
 
     async def count(self, home: WorkspaceRef) -> Tally:
         """Count both kinds."""
-        helpful, unhelpful = await self._run("count", VOTES.format(home), life=self._life)
+        helpful, unhelpful = await self._run("count", VOTES.format(home), life=LIFE)
         return Tally(helpful=helpful, unhelpful=unhelpful)
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
@@ -259,7 +257,7 @@ class RedisVotes:
 
     async def count_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Count what a person has thought."""
-        return await self._run("count_of", VOTES.format(home), person=quote(person_id, safe=""), life=self._life)
+        return await self._run("count_of", VOTES.format(home), person=quote(person_id, safe=""), life=LIFE)
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""

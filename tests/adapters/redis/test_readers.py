@@ -56,7 +56,7 @@ async def test_of_an_old_vote_only_a_number_is_left_beside_newer_ones(redis_clie
 async def test_of_old_votes_nothing_is_left(redis_client: Redis) -> None:
     """Not even what they were counted by."""
     await RedisVotes(redis_client).cast(HOME, vote())
-    await let_pass(redis_client, community.KEPT.total_seconds())
+    await let_pass(redis_client, community.LIFE / 1_000)
 
     assert await all_keys(redis_client) == []
 
