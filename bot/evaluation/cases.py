@@ -16,6 +16,7 @@ Kind: TypeAlias = Literal["single_topic", "across_modules", "follow_up", "out_of
 _WHOLE = re.compile(
     r"^[ \t]*(`{3,}|~{3,}).*?^[ \t]*\1[ \t]*$|^[ \t]*\|[^\n]*$", re.MULTILINE | re.DOTALL
 )  # tables and code
+_ENDING = re.compile(r"\.(?:mdx?|rst|html?|ipynb|txt|pdf|docx|pptx)$", re.IGNORECASE)  # of a file
 _MARKUP = re.compile(r"[*_`\\]|\[\d+\]")
 Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answer]]
 """Asks several questions one after the other in one conversation, and returns the answer to the last."""
@@ -75,9 +76,13 @@ class Result(Value):
 
 
 def is_of(page: str, url: str) -> bool:
-    """Return whether an address is that of an expected page, or of a section in it where none is named."""
+    """Return whether an address is that of an expected page, or of a section in it where none is named.
+
+    That of a file ends in what kind it is of, which nobody has to write.
+    """
     (url, _, place), (page, _, section) = url.partition("#"), page.partition("#")
-    return section in ("", place) and f"/{url.rstrip('/')}".endswith(f"/{page.strip('/')}")
+    url, page = (_ENDING.sub("", each.strip("/")) for each in (url, page))
+    return section in ("", place) and f"/{url}".endswith(f"/{page}")
 
 
 def read_cases(lines: Iterable[str]) -> list[Case]:

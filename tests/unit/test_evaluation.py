@@ -90,9 +90,12 @@ async def test_an_answer_is_checked_against_what_is_expected(one: Case, answer: 
         ("guide/install#linux", "https://x.example/guide/install/#linux-arm", False),
         ("install", "https://x.example/uninstall#linux", False),
         ("#linux", "https://x.example/install#linux", False),
+        ("guide/install", "file:///srv/guide/install.md#linux", True),
+        ("guide/install.md#linux", "file:///srv/guide/install.md#linux", True),
+        ("guide/install", "https://x.example/guide/install.v2", False),
     ],
 )
-def test_a_page_is_named_with_or_without_its_last_slash(page: str, url: str, is_one: bool) -> None:
+def test_a_page_is_named_with_or_without_its_last_slash_and_ending(page: str, url: str, is_one: bool) -> None:
     """Also before the name of a section."""
     assert is_of(page, url) is is_one
 
