@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
@@ -107,11 +106,10 @@ class ExtractiveModel:
             return [reply_to(read.question)]
         said = [f"{each['title']}\n{each['section']}\n{each['text']}" for each in read.results]
         asked = AskedWords(respelled(" and ".join(read.parts), said, self.embedder.count_tokens))
-        parts = Counter(each["number"] for each in read.results)  # of a section
-        sources = [
-            Source(number, score, title, section, tuple(units(text)), parts[number] > 1)
-            for number, score, title, section, text in map(_FIELDS, read.results)
-        ]
+        sources, openings = list[Source](), dict[tuple[int, str], Source]()
+        for number, score, title, section, text in map(_FIELDS, read.results):
+            part = Source(number, score, title, section, tuple(units(text)), openings.get((number, section)))
+            sources.append(openings.setdefault((number, section), part) if part.opening is None else part)
         name = asked.text.rpartition(" ")[2]
         is_name = asked.topics and name.isupper() and self.embedder.count_tokens(name) == 1
         is_strange = is_name and not any(form in each for each in said for form in (name, name.capitalize()))

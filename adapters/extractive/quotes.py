@@ -135,7 +135,7 @@ def standing(asked: AskedWords, source: Source, unit: Unit) -> float:
     that says what the thing asked for *is* counts more, and so does code for who asks how.
     """
     weight = 0.5 + source.score / 2
-    if unit.place == 0 and (unit.points_back or (source.is_part and _TERMINAL.match(unit.text))):
+    if unit.place == 0 and (unit.points_back or (source.opening and _TERMINAL.match(unit.text))):
         weight *= DANGLING
     if unit.kind is UnitKind.SENTENCE and unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
         weight *= HEADLINE
@@ -207,10 +207,11 @@ def compose(asked: AskedWords, chosen: Sequence[ScoredUnit]) -> list[str]:
     kept: dict[Source, set[int]] = {}
     titles = [candidate.source.title for candidate in chosen]
     for _, candidate in sorted(enumerate(chosen), key=lambda each: titles[: each[0]].count(titles[each[0]])):
-        source, places = candidate.source, kept.get(candidate.source, set[int]())
+        source, unit = _opening(asked, candidate)
+        places = kept.get(source, set[int]())
         used = sum(_length(*each) for each in kept.items()) + len(source.name)
         room = CHARACTERS - used if kept else CHARACTERS // max(len(asked.compared), 1)
-        more = _finished(source, _understood(asked, source, candidate.unit, room) | places) - places
+        more = _finished(source, _understood(asked, source, unit, room) | places) - places
         if more and not (kept and _length(source, more) > room):
             kept[source] = places | more
     numbers = [source.number for source in kept]
@@ -237,14 +238,7 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
 
     A short passage is quoted whole, and of a long one what goes on from there, as far as a short answer has room.
     """
-    quotable = {
-        each.place
-        for each in source.units
-        if not (TELLS_OF_PAGE.match(each.text) or each.is_link or leads_on(asked, source, each))
-        and not (each.is_question and each.marker)
-        and not (each.place == 0 and source.is_part and _TERMINAL.match(each.text))
-    }
-    unit = _first(asked, source, quotable) or unit
+    quotable = _quotable(asked, source)
     if _ENTRY.match(unit.text) and _defining(asked, unit) == DEFINITION:  # which says in itself what it is
         found = _around(source, unit, room)
     elif _length(source, quotable) <= min(room, WHOLE):
@@ -268,11 +262,24 @@ def _understood(asked: AskedWords, source: Source, unit: Unit, room: int) -> set
     return found
 
 
-def _first(asked: AskedWords, source: Source, quotable: set[int]) -> Unit | None:
-    """Return the beginning of a section that is called as the question is: it answers from there on."""
-    named = frozenset(stems(source.name))
-    is_called_so = quotable and not source.is_part and len(asked.words & named) >= SAME * len(asked.words | named)
-    return source.units[min(quotable)] if is_called_so else None
+def _quotable(asked: AskedWords, source: Source) -> set[int]:
+    """Return the places of what may be quoted beside a chosen unit."""
+    return {
+        each.place
+        for each in source.units
+        if not (TELLS_OF_PAGE.match(each.text) or each.is_link or leads_on(asked, source, each))
+        and not (each.is_question and each.marker)
+        and not (each.place == 0 and source.opening and _TERMINAL.match(each.text))
+    }
+
+
+def _opening(asked: AskedWords, chosen: ScoredUnit) -> tuple[Source, Unit]:
+    """Return where to begin: a section that is called as the question is answers from its own beginning on."""
+    source, named = chosen.source.opening or chosen.source, frozenset(stems(chosen.source.name))
+    is_called_so = len(asked.words & named) >= SAME * len(asked.words | named)
+    if is_called_so and (quotable := _quotable(asked, source)):
+        return source, source.units[min(quotable)]
+    return chosen.source, chosen.unit
 
 
 def _going_on(asked: AskedWords, source: Source, found: set[int], quotable: set[int], room: int) -> set[int]:

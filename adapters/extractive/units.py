@@ -338,14 +338,14 @@ class AskedWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A passage as the tool gave it, cut into units; it *is a part* of its section where another one was found too."""
+    """A passage as the tool gave it, cut into units; `opening` is an earlier part of its section that was found too."""
 
     number: int
     score: float
     title: str
     section: str
     units: tuple[Unit, ...]
-    is_part: bool = False
+    opening: Source | None = None
 
     @property
     def name(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache, partial
 from operator import attrgetter
@@ -172,6 +173,14 @@ def asked_for(call: ToolCall) -> str:
     return query if isinstance(query, str) else ""
 
 
+def in_reading_order(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Yield the parts of a section as they stand in it, in the places that they have all together."""
+    parts = defaultdict[tuple[str, str], list[Hit]](list)
+    for hit in sorted(hits, key=lambda each: -each.passage.position):
+        parts[hit.passage.source_url, hit.passage.section_title].append(hit)
+    return (parts[hit.passage.source_url, hit.passage.section_title].pop() for hit in hits)
+
+
 @dataclass
 class SearchTool:
     """Searches for one question: gives the model numbered passages above its threshold, and keeps what was found.
@@ -243,7 +252,7 @@ class SearchTool:
                 "url": hit.passage.source_url,
                 "score": round(hit.score, 2),
             }
-            for hit in relevant[:limit]
+            for hit in (in_reading_order(relevant[:limit]) if self.only_quotes else relevant[:limit])
         ]
         return {"results": self.results, "total": len(self.results), "query": query}
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.extractive import ExtractiveModel
 from adapters.extractive.quotes import ScoredUnit, choose, compose
 from adapters.extractive.units import AskedWords, Source, units
+from core.answering.agent import Agent
 from core.model import Status
 from tests.adapters.test_extractive import ask
+from tests.builders import hit, question
+from tests.fakes.clock import Clock
+from tests.fakes.embedder import LetterEmbedder
+from tests.fakes.shelf import Shelf
 
 ENTRY = "**Robot (RBT)**\n: A machine that moves by itself."
 
@@ -68,10 +74,25 @@ def test_a_section_that_is_called_as_the_question_is_answers_it_from_its_beginni
     assert quote.startswith(begins)
 
 
+async def test_a_long_section_begins_with_its_first_part_whichever_was_found_first() -> None:
+    """It was cut into several passages, and a later one has more of the question's words."""
+    parts = (
+        "The robot stops, and you stop it, by its lever.",
+        "Press the red button. " + "It goes to sleep then. " * 30,
+    )
+    name = "How do I stop the robot?"
+    hits = [hit(0.9 - n / 10, text, section_title=name, position=1 - n) for n, text in enumerate(parts)]
+
+    agent = Agent(ExtractiveModel(LetterEmbedder()), Shelf(*hits), clock=Clock())
+
+    assert (await agent.answer(question("how do I stop the robot"))).text.startswith("Press the red button.")
+
+
 def test_what_a_terminal_shows_needs_what_stands_before_it() -> None:
     """A passage may begin behind the command whose output it has; items with blank lines between them are one list."""
     texts = ("```console\ncreating robot\n```\n\nThe robot is ready.", "- Robots\n\n  - Arms\n\n- Drones")
-    sources = [Source(1, 0.9, "Robots", "Make one", tuple(units(text)), is_part=True) for text in texts]
+    first = Source(1, 0.9, "Robots", "Make one", ())
+    sources = [Source(1, 0.9, "Robots", "Make one", tuple(units(text)), first) for text in texts]
 
     written = compose(AskedWords("robot"), [ScoredUnit(each, each.units[-1], 0.9) for each in sources])
 
