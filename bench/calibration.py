@@ -71,10 +71,9 @@ class Engine:
 
 def best_evidence(candidates: Sequence[Candidate], calibration: Calibration) -> Evidence:
     """Take the best of what speaks for any of the candidates, as the threshold is applied to all of them."""
-    found = [(each.dense or 0.0, each.lexical or 0.0) for each in candidates]
     return Evidence(
-        max((calibration.evidence(*each) for each in found), default=0.0),
-        max((words for _, words in found), default=0.0),
+        max((calibration.evidence(each.dense or 0.0, each.words) for each in candidates), default=0.0),
+        max((each.lexical or 0.0 for each in candidates), default=0.0),
     )
 
 

@@ -19,14 +19,15 @@ from adapters.qdrant.points import (
     DENSE,
     SPARSE,
     Label,
+    Worded,
     complete_pages,
     lexical_encoder,
     page_filter,
     point_id,
     scope_filter,
     to_candidate,
-    to_passage,
     to_payload,
+    to_worded,
     unseen,
     with_parts,
 )
@@ -48,7 +49,7 @@ from adapters.qdrant.shard import (
 from adapters.unix import copy_sparse, free_space, give_way
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope, SourceRecord
 
 if TYPE_CHECKING:
     from qdrant_edge import Bm25, EdgeShard, Filter, NamedVector, PointId
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-MOST = 2_000  # passages that are remembered: some four megabytes
+MOST = 2_000  # passages that are remembered: some ten megabytes
 WORDS = 10_000  # of which it is remembered what they weigh
 ALL = 1_000_000  # more values than a facet will ever have
 APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
@@ -78,7 +79,7 @@ class EdgeIndex:
         self._writing = asyncio.Lock()
         self._records = FileRecords(self._folder / SOURCES)
         self._sources: dict[str, SourceRecord] | None = None  # as they were read, until pages are removed
-        self.remembered: dict[PointId, Passage] = {}  # what was read, until somebody changes the shard
+        self.remembered: dict[PointId, Worded] = {}  # what was read, until somebody changes the shard
         self._weights: dict[int, float] = {}  # of words, for as long
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
@@ -191,13 +192,15 @@ class EdgeIndex:
             self.remembered.clear()
             unread = [*points]
         if unread:
-            records = shard.retrieve(unread, with_payload=True, with_vector=False)
-            read = ((record.id, record.payload) for record in records)  # each look at a payload makes another copy
-            self.remembered.update((point, to_passage(payload)) for point, payload in read if payload)
+            records = shard.retrieve(unread, with_payload=True, with_vector=[SPARSE])
+            read = ((record.id, record.payload, record.vector) for record in records)  # each look makes another copy
+            self.remembered.update(
+                (point, to_worded(payload, vectors, lexical)) for point, payload, vectors in read if payload
+            )
         weights = {word: self._weight(shard, word) for word in words.indices} if points else {}
         dense, by_words, known = scores[DENSE], scores[SPARSE], self.remembered
         return [
-            to_candidate(known[point], dense.get(point), by_words.get(point, 0.0), weights, lexical)
+            to_candidate(known[point], dense.get(point), by_words.get(point, 0.0), weights)
             for point in points
             if point in known
         ]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import UUID
 
 from core.model import Candidate, Passage, Scope
@@ -97,14 +97,25 @@ def _words_of(lexical: Bm25, title: str) -> frozenset[int]:
     return frozenset(lexical.embed_document(with_parts(title)).indices)
 
 
-def to_candidate(
-    passage: Passage, dense: float | None, words: float, weights: Mapping[int, float], lexical: Bm25
-) -> Candidate:
+class Worded(NamedTuple):
+    """A passage, and the words that it and its page's title consist of."""
+
+    passage: Passage
+    words: frozenset[int]
+    title: frozenset[int]
+
+
+def to_worded(payload: Mapping[str, Any], vectors: Any, lexical: Bm25) -> Worded:
+    """Return what a payload and the *vectors* read with it hold; that of words is missing where there are none."""
+    passage, words = to_passage(payload), vectors[SPARSE].indices if SPARSE in vectors else ()
+    return Worded(passage, frozenset(words), _words_of(lexical, passage.page_title))
+
+
+def to_candidate(read: Worded, dense: float | None, words: float, weights: Mapping[int, float]) -> Candidate:
     """Return a passage with its scores, as shares of what the words of a query weigh."""
     most = sum(weights.values()) or 1.0
-    title = _words_of(lexical, passage.page_title) if words else ()  # they are also words of the passage
-    named = sum([weights[word] for word in weights if word in title])
-    return Candidate(passage, dense, min(words / most, 1.0), named / most)
+    held, named = (sum(map(weights.__getitem__, some.intersection(weights))) for some in read[1:])
+    return Candidate(read.passage, dense, min(words / most, 1.0), held / most, named / most)
 
 
 BREADTH = 128  # candidates kept while walking the graph; it finds 91 of 100 passages that reading all would find

@@ -23,8 +23,8 @@ from adapters.qdrant.points import (
     point_id,
     scope_filter,
     to_candidate,
-    to_passage,
     to_payload,
+    to_worded,
     unseen,
     with_parts,
 )
@@ -136,12 +136,15 @@ class ServerIndex:
 
         vectors, scope = self._vectors(query), open_to(query.scope)
         scores = defaultdict[str, dict[int, float]](dict)
-        payloads: dict[int, Mapping[str, Any]] = {}
+        payloads, others = dict[int, Mapping[str, Any]](), dict[int, Any]()
         walk = SearchParams(hnsw_ef=BREADTH, quantization=models.QuantizationSearchParams(rescore=True))
         exact = SearchParams(exact=True)
-        ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_payload": True}
-        requests = {name: QueryRequest(query=vector, using=name, **ranked) for name, vector in vectors.items()}
-        await self._score(collection, requests, scores, payloads)
+        ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_vector": [SPARSE]}
+        requests = {
+            name: QueryRequest(query=vector, using=name, with_payload=True, **ranked)
+            for name, vector in vectors.items()
+        }
+        await self._score(collection, requests, scores, payloads, others)
         words: Sequence[int] = vectors[SPARSE].indices if SPARSE in vectors and payloads else ()
         alone = {str(word): models.SparseVector(indices=[word], values=[1.0]) for word in words}
         found = newest(payloads)
@@ -152,12 +155,12 @@ class ServerIndex:
                 only = models.Filter(must=[models.HasIdCondition(has_id=[*missing])])
                 rest: dict[str, Any] = {"filter": only, "params": exact, "limit": len(missing), "with_payload": False}
                 requests[name] = QueryRequest(query=vector, using=name, **rest)
-        await self._score(collection, requests, scores, {})
+        await self._score(collection, requests, scores, {}, {})
         best = {int(name): max(scores[name].values(), default=None) for name in alone}
         weights, dense, by_words = await self._weights(collection, best), scores[DENSE], scores[SPARSE]
         return [
-            to_candidate(to_passage(payload), dense.get(point), by_words.get(point, 0.0), weights, self._lexical)
-            for point, payload in found.items()
+            to_candidate(read, dense.get(point), by_words.get(point, 0.0), weights)
+            for point, read in ((each, to_worded(found[each], others[each], self._lexical)) for each in found)
             if DENSE not in vectors or point in scores[DENSE]
         ]
 
@@ -167,6 +170,7 @@ class ServerIndex:
         requests: Mapping[str, QueryRequest],
         scores: Mapping[str, dict[int, float]],
         payloads: dict[int, Mapping[str, Any]],
+        vectors: dict[int, Any],
     ) -> None:
         if not requests:
             return
@@ -176,6 +180,7 @@ class ServerIndex:
                 scores[name][int(point.id)] = point.score
                 if point.payload:
                     payloads[int(point.id)] = point.payload
+                    vectors[int(point.id)] = point.vector or {}
 
     async def _weights(self, collection: str, best: Mapping[int, float | None]) -> Mapping[int, float]:
         """Return what each word adds to the passage that it fits *best*; None is a word of no passage."""

@@ -101,7 +101,8 @@ async def curves(index: PassageIndex, embedder: Embedder, reranker: Reranker | N
         return await index.candidates(IndexQuery(text, await embedder.embed_query(text)), limit=CANDIDATES)
 
     async def evidence(text: str, candidates: Sequence[Candidate]) -> list[float]:
-        best = max((_of(each, embedder.calibration) for each in candidates), default=0.0)
+        speaks = embedder.calibration.evidence
+        best = max((speaks(each.dense or 0.0, each.words) for each in candidates), default=0.0)
         if reranker is None:
             return [best]
         scores = await reranker.rerank(text, [each.passage for each in candidates])
@@ -131,7 +132,3 @@ async def _headings(index: PassageIndex, found: Sequence[Candidate]) -> list[str
 def _names(found: Sequence[Candidate]) -> list[str]:
     names = {each.passage.heading.rpartition(" › ")[2] for each in found}
     return sorted(name for name in names if len(name.split()) > 1)
-
-
-def _of(found: Candidate, calibration: Calibration) -> float:
-    return calibration.evidence(found.dense or 0.0, found.lexical or 0.0)

@@ -162,7 +162,7 @@ class HybridRetriever:
                 item = evidence.setdefault(each.passage.passage_id, _Evidence(each.passage, scores=[0.0] * len(found)))
                 dense, words = each.dense or 0.0, each.lexical or 0.0
                 item.rank += (MEANING * dense + (1 - MEANING) * words + NAMED * each.named) / len(found)
-                item.scores[number] = words if lexical_only else calibration.evidence(dense, words)
+                item.scores[number] = words if lexical_only else calibration.evidence(dense, each.words)
         ranked = sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))
         if self.reranker is not None and not lexical_only:
             try:

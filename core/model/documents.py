@@ -223,13 +223,20 @@ class Candidate:
     """What an index found: the cosine in `dense` and the share of words in `lexical`; None where it has no vector.
 
     The share is the BM25 sum, divided by that of a passage that fits each word of the query as well as the one does
-    that fits it best; a word that no passage has counts too, as a very rare one. `named` is that of the page's title.
+    that fits it best; a word that no passage has counts too, as a very rare one. `held` is the share of the words that
+    are there at all, however often and in however long a passage, and `named` that of those in the page's title.
     """
 
     passage: Passage
     dense: float | None = None
     lexical: float | None = None
+    held: float = 0.0
     named: float = 0.0
+
+    @property
+    def words(self) -> float:
+        """How much of the query's words it has, for a score: a long passage that has them all once holds an answer."""
+        return ((self.lexical or 0.0) + self.held) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +273,9 @@ BOUNDARY = 0.5  # the relevance at which relevant and not are equally likely
 class Calibration:
     """A curve from what speaks for a passage to a relevance between 0 and 1: two halves of logistic ones.
 
-    What speaks for it is its cosine, and `words` times the root of its share of the query's words: of few words each
-    tells more. At the `midpoint` relevant and not are equally likely, so that 0.5 is the boundary; `slope` is how fast
-    doubt grows below it, and `rise` how fast certainty does above. They are measured per embedder, by
-    `python -m bench.calibration`.
+    What speaks for it is its cosine, and `words` times its share of the query's words. At the `midpoint` relevant and
+    not are equally likely, so that 0.5 is the boundary; `slope` is how fast doubt grows below it, and `rise` how fast
+    certainty does above. They are measured per embedder, by `python -m bench.calibration`.
     """
 
     midpoint: float
@@ -279,7 +285,7 @@ class Calibration:
 
     def evidence(self, cosine: float, words: float = 0.0) -> float:
         """Return what speaks for a passage by its cosine and its share of the words."""
-        return cosine + self.words * math.sqrt(words)
+        return cosine + self.words * words
 
     def relevance(self, evidence: float) -> float:
         """Return the relevance."""

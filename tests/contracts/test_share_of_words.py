@@ -39,6 +39,21 @@ async def test_a_passage_with_all_words_has_the_whole_share(index: PassageIndex)
     assert 0.1 < some < most < 0.8
 
 
+async def test_words_that_are_there_once_in_a_long_passage_are_held(index: PassageIndex) -> None:
+    """However little they weigh there, and by whichever list the passage was found."""
+    text = "Grippers hold fruit. " + "Wheels turn around their axles, and legs walk over stones. " * 9
+    await put(index, page("a", text, "Grippers, grippers, grippers.", "Legs walk."))
+
+    vector = await EMBEDDER.embed_query("grippers hold fruit")
+    found = {
+        each.passage.text: each for each in await index.candidates(IndexQuery("grippers hold fruit", vector), limit=5)
+    }
+
+    assert found[text].held == pytest.approx(1.0)
+    assert 0.1 < found["Grippers, grippers, grippers."].held < 0.5
+    assert found["Legs walk."].held == 0.0
+
+
 async def test_the_title_of_a_page_has_a_share_of_its_own(index: PassageIndex) -> None:
     """All passages of the page have it, whatever they say themselves, and by whichever list they were found."""
     titles = ("Grippers that hold fruit", "Grippers", "Wheels")

@@ -31,9 +31,9 @@ class MemoryIndex:
             Candidate(
                 passage=one.passage,
                 dense=None if query.vector is None else _cosine(query.vector, one.vector),
-                lexical=len(_words(query.text) & _words(f"{one.passage.heading} {one.passage.text}"))
-                / max(len(_words(query.text)), 1),
-                named=len(_words(query.text) & _words(one.passage.page_title)) / max(len(_words(query.text)), 1),
+                lexical=(share := _share(query.text, f"{one.passage.heading} {one.passage.text}")),
+                held=share,
+                named=_share(query.text, one.passage.page_title),
             )
             for one in self._all()
             if _is_open(one.passage, query.scope)
@@ -117,6 +117,10 @@ def _is_open(passage: Passage, scope: Scope) -> bool:
         and (not scope.chapters or passage.chapter in scope.chapters)
         and (scope.open_at is None or passage.opens_at is None or passage.opens_at <= scope.open_at)
     )
+
+
+def _share(asked: str, text: str) -> float:
+    return len(_words(asked) & _words(text)) / max(len(_words(asked)), 1)
 
 
 def _words(text: str) -> set[str]:

@@ -155,12 +155,12 @@ class WordyEmbedder(HashEmbedder):
 
 @pytest.mark.promise("abstains")
 async def test_the_share_of_words_counts_for_the_score() -> None:
-    """The same cosine is relevant with the words of the question, and not without them."""
-    index = ScriptedIndex({"q": [Candidate(A, 0.4, 0.81), Candidate(B, 0.4, 0.0)]})
+    """The same cosine is relevant with .7 of the words of the question, and not without them."""
+    index = ScriptedIndex({"q": [Candidate(A, 0.4, 0.5, held=0.9), Candidate(B, 0.4, 0.0)]})
 
     result = await HybridRetriever(WordyEmbedder(), index, clock=Clock()).search("q", limit=5, scope=Scope())
 
-    expected = [1 / (1 + math.exp(-5 * 0.35)), 1 / (1 + math.exp(20 * 0.1))]
+    expected = [1 / (1 + math.exp(-5 * 0.25)), 1 / (1 + math.exp(20 * 0.1))]
     assert scores(result) == [("a", round(expected[0], 6)), ("b", round(expected[1], 6))]
 
 
