@@ -30,9 +30,10 @@ Snapshot: TypeAlias = Callable[[], Sequence[Part]]
 BLANK = Part("…", Controls.STOP)  # what a message shows whose text was taken back; no platform has empty ones
 PLACE_HOLDER = Part("…")  # for a message that only has to be found, and goes at once
 FIRST_WORDS = 80  # characters, or a sentence: less would make a notification that says nothing, such as "To"
-_SENTENCE = re.compile(  # or a footnote, which stands at the end of one
-    r"(?:[^\W\d]{2}|[)\]\"'”’`])[.!?…][\"'”’)\]]*(?:\s|\Z)|[。！？\ufffc]"
-)
+# The end of a sentence, or a footnote, which stands there. A period within a line may be that of an abbreviation, which
+# has few letters, and behind which no sentence begins: there is a number, or a small letter where a script has some.
+_END = re.compile(r"(?:[^\W\d]{2}|[)\]\"'”’`])(?:\.[\"'”’)\]]*\n|[!?…][\"'”’)\]]*(?:\s|\Z))|[。！？।؟۔።\ufffc]")
+_PERIOD = re.compile(r"(?:[^\W\d]{4}|[^\W\d\0-\u058f]{2}|[)\]\"'”’`])\.[\"'”’)\]]*\s+[\"'“‘„«(\[¿¡]*([^\W\d])")
 
 
 async def unknown() -> bool:
@@ -377,11 +378,13 @@ class LiveMessage:
 
 def is_worth_a_message(draft: PartialAnswer) -> bool:
     """Return whether enough is written for people to be notified of it, who read only its first words."""
-    blocks = [block for blocks in draft.read() for block in blocks]
-    if any(isinstance(block.leaf, CodeLine) for block in blocks):
+    finished, begun = draft.read()
+    if any(isinstance(block.leaf, CodeLine) for block in (*finished, *begun)):
         return True
-    words = " ".join(visible(inlines(block)) for block in blocks)
-    return len(words) >= FIRST_WORDS or bool(_SENTENCE.search(words))
+    words = "".join(f"{visible(inlines(each))}\n" for each in finished)
+    words += " ".join(visible(inlines(each)) for each in begun)
+    is_whole = _END.search(words) or any(not found[1].islower() for found in _PERIOD.finditer(words))
+    return len(words) >= FIRST_WORDS or bool(is_whole)
 
 
 def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:

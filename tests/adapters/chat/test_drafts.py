@@ -360,7 +360,7 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
     answer = Answer(id="a1", text="Robots act [1].", status=Status.ANSWERED)
 
     async def progress() -> AsyncIterator[Progress]:
-        for item in (Searching("robots"), drafted("It acts. Ro "), Restarted(), drafted("Ro "), answer):
+        for item in (Searching("robots"), drafted("It wanders. Ro "), Restarted(), drafted("Ro "), answer):
             yield item
             await settled()
 
@@ -368,7 +368,7 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
         drawn = await shown.draw(progress(), Pencil(), question())
 
     assert drawn == answer
-    assert [text for _, _, text in platform.calls] == ["It acts. Ro", BLANK.text, "Ro", "Robots act [1]. End."]
+    assert [text for _, _, text in platform.calls] == ["It wanders. Ro", BLANK.text, "Ro", "Robots act [1]. End."]
 
 
 FAILURES = st.sampled_from([None, None, Unreachable(), RateLimited(2.0)])

@@ -20,7 +20,16 @@ CITATION = Citation(number=1, chapter="", section="", title="Robots", url="https
 @pytest.mark.parametrize(
     ("words", "first"),
     [
-        (("To ", "turn 3.", "5 degrees, e.g. ", "left, wait. ", "And "), "To turn 3.5 degrees, e.g. left, wait. And"),
+        (("To ", "turn 3.", "5 degrees, e.g. ", "left, pause. ", "And "), "To turn 3.5 degrees, e.g. left, pause. And"),
+        (
+            ("Use ", "approx.", " 5 GB, ", "z. B. Dr. Adas ", "Kabel. ", "Und "),
+            "Use approx. 5 GB, z. B. Dr. Adas Kabel. Und",
+        ),
+        (
+            ("Prévoir env.", " 5 Go, p. ex. ", "ici. ", "Puis dormez. ", "Et "),
+            "Prévoir env. 5 Go, p. ex. ici. Puis dormez. Et",
+        ),
+        (("로봇이 ", "움직입니다. ", "그리고 "), "로봇이 움직입니다. 그리고"),
         (("# Turning\n\n", "Robots ", "act ", "[1]", ". And"), "# Turning\n\nRobots act [1]"),
         (("word " * 16, "word ", "word ", "word "), ("word " * 17).strip()),
         (("機器人", "會動。", "然後 "), "機器人會動。"),

@@ -376,7 +376,7 @@ async def half_written(slack: OnSlack, asked: MessageRef) -> Message:
     claim = slack.claim(slack.server.platform.messages[slack.channel.id, asked.id])
 
     async def written() -> AsyncIterator[Progress]:
-        yield drafted("Robots act. They are made of ")
+        yield drafted("A robot acts. They are made of ")
         await slack.until(lambda: seen(slack, claim, "made of"))
         replying.cancel()
         await asyncio.Event().wait()
