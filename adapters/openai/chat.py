@@ -183,11 +183,9 @@ class OpenAIChat:
         waited = 0.0
         while True:
             try:
-                self._gate.check()
+                return self._gate.check()
             except ShutOut as shut:
                 left = shut.wait
-            else:
-                return
             waited += left
             if left > self._retries.longest or waited > PROBING:
                 raise ShutOut(max(left, self._asked_until - self._retries.clock()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing, suppress
+from datetime import timedelta
 
 from adapters.openai.asking import Asking
 from adapters.openai.chat import OpenAIChat
@@ -12,6 +13,7 @@ from adapters.openai.client import place
 from adapters.openai.failures import diagnose, failures
 from adapters.openai.refusals import refusal_of
 from core.errors import Misconfigured, ModelUnavailable
+from core.messages.wording import about
 from core.model import ModelTurn, Prompt, ToolSpec
 
 PATIENCE = 14.0  # seconds for a model that is there; one that is loaded first takes longer
@@ -31,7 +33,8 @@ NO_CHOICE = "It cannot be told not to call tools, so it is given none for the la
 NO_SECOND = "It does not answer once it has called a tool, so questions for which it searches again may fail"
 NO_STREAM = "It answers in one piece, so readers see nothing until the end"
 NO_USAGE = "It does not say how many tokens it used, so they are estimated"
-BUSY = "{where} can be reached, but is overloaded at the moment, or still loading the model. It said: {detail}"
+BUSY = "{where} can be reached, but is overloaded{until}. It said: {detail}"
+UNTIL, AT_THE_MOMENT = " and asks to be left alone for {}", " at the moment, or still loading the model"
 SLOW = (
     "{where} can be reached, but has not begun to answer within {seconds:g} seconds. It may be loading the model, or "
     "be overloaded; a question waits {most:g} seconds for it"
@@ -54,9 +57,8 @@ async def checked(model: OpenAIChat, *, calls: bool = True, patience: float = PA
     """Return a line about what a model can do, for the operator; a `Degraded` one where it does less than others.
 
     It has to call a tool, and answer with the result: so the address, the key, the model and what it can do are known.
-    One that makes no *calls* only has to speak.
+    One that makes no *calls* only has to speak, and one that is busy is not away.
     Raises `Misconfigured` where an operator has to change something, and `ModelUnavailable` where the service is away.
-    One that is busy is not.
     """
     asking = Asking(TRIED, (LOOK_UP,)) if calls else Asking(GREETED, ())
     where = f"{model.model} at {place(model.base_url)}"
@@ -76,7 +78,8 @@ async def checked(model: OpenAIChat, *, calls: bool = True, patience: float = PA
     failure = diagnose(trouble, model.model)
     unavailable = await model.unavailable(asking, trouble)
     if failure.is_busy and unavailable.detail:
-        return Overloaded(BUSY.format(where=where, detail=unavailable.detail))
+        until = UNTIL.format(about(timedelta(seconds=unavailable.wait))) if unavailable.wait else AT_THE_MOMENT
+        return Overloaded(BUSY.format(where=where, until=until, detail=unavailable.detail))
     error = Misconfigured(failure.sentence) if failure.lasting else ModelUnavailable(failure.sentence)
     error.detail = unavailable.detail
     raise error from model.cause(trouble)
@@ -101,8 +104,7 @@ async def _asked(model: OpenAIChat, asking: Asking) -> ModelTurn:
 async def _answers(model: OpenAIChat, turn: ModelTurn, until: float | None) -> tuple[str, ...]:
     """Return what is missing if the model has called a tool, and is given the result, as after a second search.
 
-    What it writes then does not matter, nor whether it is done in time. Raises what says nothing about the model, such
-    as that its service is busy.
+    What it writes, and when, does not matter. Raises what says nothing about the model, as that its service is busy.
     """
     results = ({"role": "tool", "tool_call_id": call.id, "content": "It is an adjective."} for call in turn.tool_calls)
     asking = Asking(Prompt((*TRIED.messages, turn.message(turn.tool_calls), *results)), (LOOK_UP,), may_call=False)

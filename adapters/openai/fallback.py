@@ -19,9 +19,9 @@ class FallbackChat:
     """Asks the *second* model where the *first* is away, has too much to do, or is gone.
 
     What another model would refuse too is the first one's to refuse, and so is a prompt that is too long, unless it
-    cannot be cut to what the first one reads. The first is
-    asked again with each turn, unless it has just broken off an answer: it keeps by itself from asking a service that
-    failed again and again. Whoever counts is told when the second writes, and its *prices*.
+    cannot be cut to what the first one reads. The first is asked again with each turn, unless it has just broken off an
+    answer: it keeps by itself from asking a service that failed again and again. Whoever counts is told when the second
+    writes, and its *prices*.
     """
 
     def __init__(

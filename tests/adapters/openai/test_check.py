@@ -15,7 +15,7 @@ from adapters.openai.client import place
 from core.errors import FootnoteError, Misconfigured, ModelUnavailable
 from tests.adapters.openai.asking import ask, model_of
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Stall, chunk
-from tests.servers.openai_refusals import LOADING, SLIPS
+from tests.servers.openai_refusals import LOADING, SLIPS, TOO_MANY
 from tests.servers.openai_shapes import WITHOUT_TOOLS, Rule, bedrock, deepseek, kimi, mistral, without_choice
 from tests.servers.service import Hang, Reply
 
@@ -228,14 +228,16 @@ async def test_what_a_model_lacks_is_told(model: OpenAIChat, server: ChatServer,
     [
         LOADING,
         Reply(429, {"error": {"message": "Slow down.", "code": "rate_limit_exceeded"}}),
+        TOO_MANY["Groq"][0],
     ],
 )
 async def test_a_busy_service_is_not_away(model: OpenAIChat, server: ChatServer, reply: Reply, after: int) -> None:
-    """It says so, and will answer later; that says nothing about what its model can do."""
+    """It says so, for how long if it knows, and will answer later; that says nothing about what its model can do."""
     server.rules.append(lambda body: reply if not after or _without_results(body) else None)
     found = await checked(model)
     assert (isinstance(found, Overloaded), "can be reached, but is overloaded" in found) == (True, True)
-    assert reply.body["error"]["message"] in found
+    assert reply.body["error"]["message"][:60] in found
+    assert ("asks to be left alone for about 3 minutes" in found) == ("2m52" in str(reply.body))
 
 
 async def test_a_service_that_breaks_down_says_nothing_about_its_model(model: OpenAIChat, server: ChatServer) -> None:
