@@ -22,9 +22,7 @@ Options = ParamSpec("Options")
 
 group = partial(typer.Typer, no_args_is_help=True, rich_markup_mode=None)
 app = group(
-    name="footnote",
-    help="Answers questions from your own documents, with footnotes.",
-    pretty_exceptions_enable=False,
+    name="footnote", help="Answers questions from your own documents, with footnotes.", pretty_exceptions_enable=False
 )
 inbox = group(help="Manage failed questions.")
 communities = group(help="Say who may use the bot.")
@@ -200,9 +198,7 @@ def move() -> int:
 
 
 @command(app)
-def docs(
-    page: Annotated[str | None, typer.Argument(metavar="PAGE", help="Which one; default: a list.")] = None,
-) -> int:
+def docs(page: Annotated[str | None, typer.Argument(metavar="PAGE", help="Which one; default: a list.")] = None) -> int:
     """Print a page of the documentation."""
     from bot.commands.pages import show_page
 

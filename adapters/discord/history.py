@@ -156,7 +156,7 @@ async def remove_rest(client: AutoShardedClient, message: MessageRef) -> None:
 async def left_of(
     client: AutoShardedClient, question: MessageRef, places: Iterable[str], known: Collection[str]
 ) -> Sequence[MessageRef]:
-    """Return what stands of an answer in *places* and is not *known*, as far as the bot may read.
+    """Return what stands of an answer in *places*, or of a notice, and is not *known*, as far as the bot may read.
 
     It is known by its buttons; in the thread of the question, where answers come one after the other, so is what stands
     without any right before it, below another message of the answer, and right below it where nobody else has said or
@@ -185,6 +185,8 @@ async def left_of(
             elif between is not None and is_in_turn:
                 between.append(name)
         left += (between or ()) if left and is_alone and place != question.thread.channel else ()
+        notices = (one for one in said if one.author == client.user and one.content.startswith(BUSY))
+        left += (str(one.id) for one in notices if _replies_to(one, question))
         found += [MessageRef(thread=thread, id=each) for each in left if each not in known]
     return found
 

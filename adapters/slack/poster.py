@@ -21,7 +21,7 @@ from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.platform import REMARK, FoundAnswer, Part, Posted, nonce
+from adapters.chat.platform import NOTICE, REMARK, FoundAnswer, Part, Posted, nonce
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
 from adapters.slack.dialect import RETRY, STOP, UP, blocks_of
 from core.answering.verdict import answer_id_of
@@ -246,13 +246,13 @@ def _letters(text: str) -> str:
 
 
 async def left_of(place: Place, message: MessageRef, known: Collection[str]) -> list[str]:
-    """Return what bears a mark of the answer to a message, or is a stream, which ends, and is not *known*.
+    """Return what bears a mark of the answer to a message, or of words until it, or is a stream, and is not *known*.
 
     A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
     takes the same message twice for one, and Slack does not. Where nothing is known, what bears no mark is a stream, or
-    was one. Raises `PostingFailed`.
+    was one; it is ended. Raises `PostingFailed`.
     """
-    marks, found = {nonce(message, at) for at in range(LONGEST)}, list[str]()
+    marks, found = {nonce(message, at) for at in (NOTICE, *range(LONGEST))}, list[str]()
     for one in await said_in(place, place.asked):
         ts, mark = str(one["ts"]), nonce_of(one)
         if ts in {*known, place.thread} or one.get("user") != place.workspace.bot_user_id:

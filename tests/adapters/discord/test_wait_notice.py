@@ -95,6 +95,15 @@ async def test_the_words_are_gone_once_the_answer_stands(discord: OnDiscord, is_
     assert (discord.notes.written[0].notice, discord.notes.written[-1].notice) == (claim.delivery.notice, None)
 
 
+@pytest.mark.promise("full-house")
+async def test_words_of_which_the_store_has_lost_the_note_are_gone_with_it(discord: OnDiscord) -> None:
+    """What was posted may be unknown to whoever takes a question after the server has started again."""
+    claim = await told(discord, is_known=True)
+    await discord.surface.reply(replace(claim, was_released=True, delivery=Delivery()), progress(ANSWER))
+
+    assert ["A robot acts." in text for text in discord.stands(claim)] == [True]
+
+
 @pytest.mark.promise("deletions-count")
 @pytest.mark.parametrize("is_known", [True, False])
 async def test_the_words_go_with_the_question(discord: OnDiscord, is_known: bool) -> None:

@@ -79,6 +79,15 @@ async def test_the_words_are_gone_once_the_answer_stands(slack: OnSlack, is_know
     assert (slack.notes.written[0].notice, slack.notes.written[-1].notice) == (claim.delivery.notice, None)
 
 
+@pytest.mark.promise("full-house")
+async def test_words_of_which_the_store_has_lost_the_note_are_gone_with_it(slack: OnSlack) -> None:
+    """What was posted may be unknown to whoever takes a question after the server has started again."""
+    claim = await told(slack, is_known=True)
+    await slack.surface.reply(replace(claim, was_released=True, delivery=Delivery()), progress(ANSWER))
+
+    assert ["A robot acts." in text for text in slack.stands(claim)] == [True]
+
+
 @pytest.mark.promise("deletions-count")
 @pytest.mark.parametrize("is_known", [True, False])
 async def test_the_words_go_with_the_question(slack: OnSlack, is_known: bool) -> None:
