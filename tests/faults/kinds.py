@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -115,9 +116,9 @@ async def store_without_power(rig: Rig, chance: random.Random) -> None:
     await _busy(rig, chance)
     seconds = chance.uniform(0.0, UNWRITTEN[rig.fsync])
     with rig.record.outage():
-        await _lone(rig).lose_power(seconds)
+        began = await _lone(rig).lose_power(seconds)
         if seconds:
-            rig.record.lose(seconds)
+            rig.record.lose(time.monotonic() - began)  # it may have taken long to start again
 
 
 async def store_emptied(rig: Rig, chance: random.Random) -> None:

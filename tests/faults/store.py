@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -88,13 +89,15 @@ class Lone:
         async with self.turn:
             await asyncio.to_thread(self.node.say, "FLUSHALL")
 
-    async def lose_power(self, seconds: float) -> None:
-        """End it with its machine, and what it wrote in the last seconds, if any, did not come to the disk."""
+    async def lose_power(self, seconds: float) -> float:
+        """End it with its machine, so that what it wrote in the last seconds, if any, is lost; give since when."""
         async with self.turn:
+            began = time.monotonic()
             written = self.node.folder.glob("appendonlydir/*.aof") if seconds else ()
             sizes = {path: path.stat().st_size for path in written}
             await asyncio.sleep(seconds)
             await asyncio.to_thread(self._crash, sizes)
+        return began
 
     def _crash(self, sizes: Mapping[Path, int] = MappingProxyType({}), *, with_disk: bool = True) -> None:
         self.node.kill()
