@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from adapters.chat.platform import NOTICE, nonce
-from adapters.chat.services import Unanswered, tell_wait
+from adapters.chat.services import Unanswered, long_awaited, tell_wait
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import LostByStore, Observer, Passed, ServiceFailed, Step, unobserved
-from core.messages import BROKEN, CANNOT_TAKE, WARNING
-from core.model import Asked, Deleted, Delivery, Interaction, MessageRef, Signal, Stage, WaitNotice
+from core.messages import AWAITED, BROKEN, CANNOT_TAKE, WARNING
+from core.model import Asked, Deleted, Delivery, MessageRef, Signal, Stage, WaitNotice
 
 if TYPE_CHECKING:
     from adapters.chat.platform import Poster
@@ -34,8 +34,8 @@ Work: TypeAlias = Callable[[], Awaitable[object]]
 Lost: TypeAlias = Callable[[], object]
 Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
 """Finds where the answer to what was accepted goes; None where nobody waits for it any more."""
-Below: TypeAlias = Callable[[Asked, Interaction], Awaitable["Poster"]]
-"""Finds what says that the question of a command waits. Raises `PostingFailed`."""
+Below: TypeAlias = Callable[[Asked], Awaitable["Poster"]]
+"""Finds what says that a question waits, which may be a command's. Raises `PostingFailed`."""
 KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
 """Locks that last as long as somebody holds one or waits: `async with locks.setdefault(key, asyncio.Lock())`."""
 
@@ -181,7 +181,8 @@ async def take_over(
 
     Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back; what is answered
     until then is noticed all the same. Before, it tells again what was deleted, which no platform lists. Whoever waits
-    for the answer to a command is told so *below* it, and whoever wants a question tried again in their own way.
+    for the answer to a command is told so *below* it, and whoever wants a question tried again in their own way; after
+    a restart, all of whom no platform tells again are.
     """
 
     async def tell() -> None:
@@ -198,38 +199,47 @@ async def take_over(
 
     mark, telling = services.store_mark, BackgroundTasks()
     try:
+        telling.begin(partial(_tell_untold, services, platform, below, telling))
         while True:
             await take_over_once(services, platform, find)
             with suppress(StoreUnavailable):
                 for asked in await _put_back(services):
-                    telling.begin(partial(_tell_asker, services, below, asked))
+                    if asked.way:
+                        telling.begin(partial(_tell_asker, services, below, asked))
                 before, mark.known = mark.known, (await services.inbox.kept_for()).mark
                 if before not in ("", mark.known):
                     telling.begin(tell)
-            if services.retried:
-                telling.begin(partial(_tell_retried, services))
+            while services.retried:
+                telling.begin(partial(_tell_retried, services, *services.retried.popitem()))
             await services.sleep(LOOK)
     finally:
         await telling.close()
 
 
+async def _tell_untold(services: ChatServices, platform: str, below: Below | None, telling: BackgroundTasks) -> None:
+    """Remember, and tell if they wait, those of whom another process knew that has ended."""
+    untold = partial(services.accepting.untold, platform)
+    found = await replace(PATIENT, sleep=services.sleep).call(untold)
+    known = {each.asked.message for each in services.unanswered.values()}
+    for asked in found:
+        if asked.message not in known:
+            services.unanswered[asked.message] = Unanswered(asked, stage=Stage.RUNNING)
+            telling.begin(partial(_tell_asker, services, below, asked))
+
+
 async def _tell_asker(services: ChatServices, below: Below | None, asked: Asked) -> None:
-    """Tell whoever used a command that it waits for its turn, where its answer will be, if it does so for long."""
-    way = asked.address.interaction if asked.address else None
-    if services.waits is not None and below is not None and way is not None:
-        poster = await below(asked, way)
-        await tell_wait(services.waits, asked.question, asked.message.thread, lambda: poster)
+    """Tell somebody that their question waits, where its answer will be, if it does so for long."""
+    if services.waits is not None and below is not None:
+        question, poster = asked.question, await below(asked)
+        await tell_wait(services.waits, question, asked.message.thread, lambda: poster, question.asked_at)
 
 
-async def _tell_retried(services: ChatServices) -> None:
-    """Tell those alone who have wanted a question tried again since the last look, if it waits for long."""
-    waits, wanted = services.waits, dict(services.retried)
-    services.retried.clear()
-    if waits is not None:
+async def _tell_retried(services: ChatServices, message: MessageRef, tell: Tell) -> None:
+    """Tell whoever has wanted a question tried again, alone, if it waits for long."""
+    if (waits := services.waits) is not None:
         await waits.sleep(waits.silence)
-        for tell, stage in zip(wanted.values(), await waits.room.stages(list(wanted)), strict=True):
-            if stage is Stage.WAITING:
-                await tell()
+        if awaited := await long_awaited(waits, message):
+            await tell(AWAITED[awaited])
 
 
 def remember(
@@ -254,7 +264,7 @@ async def forget_deleted(services: ChatServices, tasks: BackgroundTasks, gone: M
 async def _put_back(services: ChatServices) -> Sequence[Asked]:
     """Accept or move once more what this process remembers and the store has lost: nobody else may know of it.
 
-    What somebody has begun is put back by whoever is at it, who has time for that. Returns what is seen to wait first.
+    What somebody has begun is put back by whoever is at it, who has time for that. Returns what is seen first.
     """
     known, found = list(services.unanswered.items()), list[Asked]()
     stages = await services.accepting.stages([each.asked.message for _, each in known]) if known else ()
@@ -267,7 +277,7 @@ async def _put_back(services: ChatServices) -> Sequence[Asked]:
         if stage is Stage.OVER or isinstance(heeded, Deleted):
             services.unanswered.pop(accepted, None)
         elif stage is not Stage.UNKNOWN:
-            found += [each.asked] if each.is_placed and each.stage is None and stage is Stage.WAITING else []
+            found += [each.asked] if each.is_placed and each.stage is None else []
             each.stage, each.missed = stage, 0
         elif await _is_put_back(services, accepted, each):
             services.observer(LostByStore(each.asked.message, is_put_back=True))

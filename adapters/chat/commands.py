@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.orders import ORDERS
 from adapters.chat.registry import MOST_PAGES, Command, CommandContext, Kind, Option, Tell, Values
-from adapters.chat.services import keep
 from core import messages
 from core.errors import PostingFailed
 from core.model import QUESTION_LIMIT, Actor, AskedAgain, Awaited, Outline, Scope, Stopped, Vote, Waiting
@@ -156,7 +155,7 @@ async def retry(context: CommandContext, message: MessageRef | None, asker: str,
         return messages.NOT_YOURS_TO_RETRY
     if message is None or not await context.services.inbox.put(AskedAgain(message=message, by=context.person)):
         return messages.NOT_RETRIED
-    keep(context.services.retried, message, partial(tell, messages.AWAITED[Awaited.TURN]))
+    context.services.retried[message] = tell
     return None
 
 

@@ -340,7 +340,8 @@ class Intake:
                 continue
             if isinstance(found, Asked) or self._services.now() - found.question.asked_at < UPDATE_WINDOW:
                 below = partial(event.channel.below, found.message)
-                self._background.begin(partial(tell_wait, waits, found.question, event.at, below, routed.since))
+                since = (event.is_late and event.inbound.at) or routed.since
+                self._background.begin(partial(tell_wait, waits, found.question, event.at, below, since))
 
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
         """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.

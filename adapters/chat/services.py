@@ -9,14 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from adapters.chat.platform import NOTICE, Part, Posted, Poster, nonce, utc_now
 from adapters.retry import QUICK, Gate
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.community.routing import Company
-from core.errors import Gone, PeopleUnavailable, StoreUnavailable, Unavailable
+from core.errors import Gone, PeopleUnavailable, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.events import (
     CommunitiesFound,
     CommunitiesSee,
@@ -168,6 +168,7 @@ class Recent(Generic[ValueT]):
 WorkByMessage: TypeAlias = dict[MessageRef, Callable[[], Awaitable[object]]]
 
 MOST_KEPT = 100  # notices, and deletions
+LONGEST_LOOK = 6.5  # seconds, for what would become of a question that waits; Slack's guests may take six
 QUIET = 600  # seconds in which a place is not told again how long it takes where many wait
 
 
@@ -253,7 +254,7 @@ class ChatServices:
     observer: Observer = unobserved
     unanswered: dict[MessageRef, Unanswered] = field(default_factory=dict[MessageRef, "Unanswered"])
     deleted: WorkByMessage = field(default_factory=WorkByMessage)
-    retried: WorkByMessage = field(default_factory=WorkByMessage)
+    retried: dict[MessageRef, Callable[[str], Awaitable[object]]] = field(default_factory=dict[MessageRef, Any])
     store_mark: StoreMark = field(default_factory=StoreMark)
 
     async def know_store(self) -> None:
@@ -301,12 +302,13 @@ async def settle_communities(services: ChatServices, platform: str, joined: Join
 async def tell_wait(
     waits: Waits, question: Question, at: ThreadRef, poster: Callable[[], Poster], since: datetime | None = None
 ) -> None:
-    """Post that a question waits: at once how long, if many do, and else once it has waited for long.
+    """Post that a question waits: at once how long, if many do, and else once nobody has been at it for long.
 
     *at* is where, and *since* when, if it could not be put at once. Where many wait, a channel is told how long once in
     a while, and whoever asks there after that hears later, of their own turn. It is noted before and after it is posted
     as part of what is delivered to the question: whoever answers removes it, also if the process that posted it died,
-    and if somebody has begun by then, it goes at once. Raises `PostingFailed` or `StoreUnavailable`.
+    and if somebody has begun by then, it goes at once; where somebody was at it before who may live and does not know
+    of it, it goes in the end. Raises `PostingFailed` or `StoreUnavailable`.
     """
     words, awaited = await _estimated(waits), None
     if words and (awaited := await _awaited(waits, question)) and question.visibility == "thread":
@@ -315,10 +317,28 @@ async def tell_wait(
     if not words:
         waited = (waits.now() - since).total_seconds() if since else 0.0
         await waits.sleep(max(waits.silence - waited, 0.0))
-        is_waiting = await waits.room.stages([question.message]) == [Stage.WAITING]
-        awaited = await _awaited(waits, question) if is_waiting else None
+        awaited = await long_awaited(waits, question.message, question)
     if awaited:
         await _announce(waits, question, words or AWAITED[awaited], at, poster())
+    if awaited is Awaited.ATTEMPT:
+        while await _stage(waits, question.message) not in (Stage.OVER, Stage.UNKNOWN):
+            await waits.sleep(waits.silence)
+        await waits.retract(question.message)
+
+
+async def long_awaited(waits: Waits, message: MessageRef, question: Question | None = None) -> Awaited | None:
+    """Return what a question waits for that has done so for long, once nobody is at it; None if nobody will be."""
+    while (stage := await _stage(waits, message)) is Stage.RUNNING:
+        await waits.sleep(waits.silence / 5)
+    if stage not in (Stage.WAITING, Stage.LEFT):
+        return None
+    first = question or await waits.room.running(message.thread)
+    awaited = await _awaited(waits, first) if first and first.message == message else Awaited.TURN
+    return Awaited.ATTEMPT if (awaited, stage) == (Awaited.TURN, Stage.LEFT) else awaited
+
+
+async def _stage(waits: Waits, message: MessageRef) -> Stage:
+    return (await waits.room.stages([message]))[0]
 
 
 async def _estimated(waits: Waits) -> str:
@@ -337,11 +357,17 @@ def keep(kept: WorkByMessage, message: MessageRef, work: Callable[[], Awaitable[
 
 
 async def _awaited(waits: Waits, question: Question) -> Awaited | None:
-    """Return what a question waits for; None where it would not be answered, or nobody knows whether it would."""
+    """Return what a question waits for; None where it would not be answered, or nobody knows whether it would.
+
+    While the index does not say what may be read, its turn comes first, and then it is told that.
+    """
     try:
-        return Awaited.TURN if await waits.admits(question) else None
+        async with asyncio.timeout(LONGEST_LOOK):
+            return Awaited.TURN if await waits.admits(question) else None
     except PeopleUnavailable:
         return Awaited.READERS
+    except (RetrievalUnavailable, TimeoutError):
+        return Awaited.TURN
     except Unavailable:
         return None
 

@@ -16,7 +16,7 @@ from discord import AutoShardedClient, ForumChannel, InteractionType, Thread
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop, settle
 from adapters.chat.commands import command_named, retry, stop, vote
 from adapters.chat.files import read_files, selected
-from adapters.chat.platform import utc_now
+from adapters.chat.platform import Poster, utc_now
 from adapters.chat.registry import Command, Values, carried_out
 from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import ChannelInfo, files_in, forwards, words
@@ -38,12 +38,13 @@ from adapters.discord.interactions import (
 )
 from adapters.discord.limits import Throttle
 from adapters.discord.moderators import DiscordModerators
+from adapters.discord.poster import ChannelPoster
 from adapters.discord.registering import ADMIN, MENU_NAME, MESSAGE_MENU, keep_registered
 from adapters.discord.responses import WaitPoster
 from adapters.discord.tags import tag_answered
 from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
-from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question
+from core.model import QUESTION_LIMIT, Asked, MessageRef, Question
 
 if TYPE_CHECKING:
     from discord.ui import Item, Modal
@@ -174,8 +175,8 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
     one person sees stays as it is. Raises `PostingFailed` where Discord does not say.
     """
     question, address = asked.question, asked.address
-    if message_id is None and address is not None and address.interaction is not None:
-        message_id = await awaited(client, address.interaction.token)
+    if message_id is None and asked.way is not None:
+        message_id = await awaited(client, asked.way.token)
     if message_id is None:
         return None
     if question.visibility == "private" or address is None:
@@ -187,8 +188,10 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
     return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))
 
 
-async def below(client: AutoShardedClient, asked: Asked, way: Interaction) -> WaitPoster:
-    """Return what says in the place of the response to a question that it waits."""
+async def below(client: AutoShardedClient, asked: Asked) -> Poster:
+    """Return what says in the place of the response to a question, or in its thread, that it waits."""
+    if (way := asked.way) is None:
+        return ChannelPoster(client.get_partial_messageable(int(asked.message.thread.thread)))
     return WaitPoster(client, way, asked.question, None, drafts=Throttle(), lives=lambda: utc_now() < way.expires_at)
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 READY, SIGNALS, GROUP = f"{PREFIX}ready", f"{PREFIX}signals", "workers"
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (2.0, 30.0)  # seconds after the first failure, and after the second
-RENEWED_AFTER = 1 / 3  # of the time of a lease
 TRUSTED_FOR = 1 / 2  # of the time of a lease, without asking
 MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
 WITHDRAWN = -1  # the revision of a question that is gone
@@ -262,10 +261,10 @@ class RedisInbox(InboxStore):
                 return lease
 
     async def _keep_up(self, lease: Lease) -> None:
-        """Renew until the hold is lost, or for ever: three times in its time, and at once when it is nudged."""
+        """Renew until the hold is lost, or for ever: some times in its time, and at once when it is nudged."""
         while lease.task.cancelled.reason is not Interruption.LOST:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._bounds.lease * RENEWED_AFTER):
+                async with asyncio.timeout(self._unseen / 2000):
                     await lease.nudged.wait()
             lease.nudged.clear()
             await self._renew(lease)

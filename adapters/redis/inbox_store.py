@@ -56,14 +56,14 @@ if TYPE_CHECKING:
 PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a cluster
 QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; each field is sealed for key and name
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
-TOO_LATE = -1
-UNCERTAIN = -1
+TOO_LATE = UNCERTAIN = -1
 STAGES = {
     b"": Stage.UNKNOWN,
     b"early": Stage.UNKNOWN,
     b"accepted": Stage.WAITING,
     b"waiting": Stage.WAITING,
     b"running": Stage.RUNNING,
+    b"left": Stage.LEFT,
 }
 """What the states of the inbox mean for whoever has put a question there; all others are its end."""
 READ_AT_ONCE = 500  # questions, by one script
@@ -108,6 +108,7 @@ class InboxStore:
         self._observer = observer
         self._run = ScriptRunner(client, "inbox", "signals", "tasks")
         self.accepted_for = bounds.accepted
+        self._unseen = int(min(1000 * bounds.lease / 3, 10_000))  # milliseconds; whoever is at a task is seen twice
         self._ahead: int | None = None  # by how many milliseconds the server's clock was ahead of ours when last seen
         self._looked = -math.inf  # when a script last looked at it for us, by our clock: it hears how long ago that was
 
@@ -163,14 +164,16 @@ class InboxStore:
     async def overdue(self, platform: str) -> Asked | None:
         """Take over what was accepted and not moved in time; what cannot be read any more is dropped."""
         given = {"platform": quote(platform, safe=""), "lease": int(self.accepted_for * 1000)}
-        while found := cast("list[bytes | None] | None", await self._look("overdue", **given)):
-            ref, text, address, token = found
-            name = (ref or b"").decode()
-            question = self._seal.read(Question, text, place=f"{QUESTION}{name} text")
-            if question is not None:
-                return Asked(question=question, address=self._address(name, address, token))
-            await self.put(Deleted(message=MessageRef.parse(name)))
+        while found := cast("list[bytes] | None", await self._look("overdue", **given)):
+            if asked := self._asked(*found):
+                return asked
+            await self.put(Deleted(message=MessageRef.parse(found[0].decode())))
         return None
+
+    async def untold(self, platform: str) -> Sequence[Asked]:
+        """Look at all that waits or is worked on."""
+        found = cast("list[list[bytes]]", await self._run("untold", PREFIX, platform=quote(platform, safe="")))
+        return list({each[0]: asked for each in found if (asked := self._asked(*each))}.values())
 
     async def move(self, accepted: MessageRef, asked: Asked) -> bool:
         """Put what was accepted under its own message."""
@@ -181,7 +184,8 @@ class InboxStore:
 
     async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
         """Look at all of them by one script."""
-        states = cast("list[bytes]", await self._run("states", PREFIX, refs=json.dumps(list(map(str, messages)))))
+        refs = json.dumps(list(map(str, messages)))
+        states = cast("list[bytes]", await self._run("states", PREFIX, refs=refs, unseen=self._unseen))
         return [STAGES.get(state, Stage.OVER) for state in states]
 
     async def kept_for(self) -> Kept:
@@ -210,13 +214,13 @@ class InboxStore:
         return self._seal.read(Question, await self._field(ref, "text"), place=f"{QUESTION}{ref} text") if ref else None
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Note what is said below a question, unless somebody has begun with that, or more is said there already."""
+        """Note what is said below a question, unless somebody is at that, or more is said there already."""
         was = await self._field(message, "delivery")
         before = self._delivery(str(message), was, None)
         if before.notice not in (None, notice.model_copy(update={"id": ""})):
             return False
         given = self._sealed(message, delivery=before.model_copy(update={"notice": notice}))
-        return bool(await self._run("announce", PREFIX, ref=str(message), was=was or b"", **given))
+        return bool(await self._run("announce", PREFIX, ref=str(message), was=was or b"", unseen=self._unseen, **given))
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
@@ -336,6 +340,11 @@ class InboxStore:
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
         return claim
+
+    def _asked(self, ref: bytes, text: bytes, address: bytes | None, token: bytes | None) -> Asked | None:
+        """Return what was asked, with where the answer goes; None if it cannot be read any more."""
+        question = self._seal.read(Question, text, place=f"{QUESTION}{ref.decode()} text")
+        return question and Asked(question=question, address=self._address(ref.decode(), address, token))
 
     def _address(self, message: str, sealed: bytes | None, token: bytes | None) -> ReplyAddress | None:
         """Read where the answer to a question goes, with the token by which we may speak there as long as we may."""

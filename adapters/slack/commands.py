@@ -43,7 +43,7 @@ from adapters.slack.responses import PrivatePoster
 from adapters.slack.slash import NAME, ParsedCommand, parsed, text_command
 from core import messages
 from core.errors import InvalidInput, PostingFailed, Rejected, StoreUnavailable
-from core.model import Asked, Inbound, Interaction, MessageRef, Setting
+from core.model import Asked, Inbound, MessageRef, Setting
 
 if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp
@@ -74,12 +74,12 @@ class SlackCommands:
         """Return where the answer to a question goes that a process had accepted before it died."""
         return await QuestionMessage(by_question(self.slack, asked), is_in_doubt=True).place(asked)
 
-    async def below(self, asked: Asked, way: Interaction) -> Poster:
+    async def below(self, asked: Asked) -> Poster:
         """Return what says that a question waits: in its thread, or to whoever asked alone. Raises `PostingFailed`."""
         thread, workspace = asked.message.thread, await self.slack.workspaces.find(asked.message.thread.workspace)
-        if asked.question.visibility == "thread" or asked.address is None:
+        if asked.question.visibility == "thread" or asked.address is None or asked.way is None:
             return ThreadPoster(Place(workspace, thread.channel, thread.thread, asked.message.id))
-        return PrivatePoster(workspace.client, way.token, asked.question, asked.address.thread)
+        return PrivatePoster(workspace.client, asked.way.token, asked.question, asked.address.thread)
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""

@@ -82,6 +82,7 @@ CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minu
 
 AWAITED: Mapping[Awaited, str] = {
     Awaited.TURN: f"{BUSY} with other questions; yours is waiting for its turn.",
+    Awaited.ATTEMPT: "Something interrupted me. I'll try again in a moment, and the answer will appear here.",
     Awaited.READERS: f"{BUSY} checking who can read this, as I only answer members. The answer will appear here.",
     Awaited.MODEL: (
         "I'm still waiting for the language model. It may be thinking or loading, which can take minutes. "

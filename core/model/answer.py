@@ -217,6 +217,7 @@ class Awaited(StrEnum):
     """What a question on its way may wait for."""
 
     TURN = "turn"
+    ATTEMPT = "attempt"
     READERS = "readers"
     MODEL = "model"
     SEARCH = "search"

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, Field
 
 from core.model.answer import Answer, Waiting
 from core.model.question import Question, Reaction
-from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
+from core.model.refs import Interaction, MessageRef, Person, ReplyAddress, ThreadRef, Value
 
 
 class WaitNotice(Value):
@@ -81,6 +81,11 @@ class Asked(AboutQuestion):
     delivery: Delivery | None = None
     age: timedelta | None = None
 
+    @property
+    def way(self) -> Interaction | None:
+        """The way back to somebody who has used a command, as long as it is known."""
+        return self.address.interaction if self.address else None
+
 
 class Edited(AboutQuestion):
     """Somebody asks the same in other words; its revision is higher than the one before."""
@@ -126,10 +131,11 @@ Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | 
 
 
 class Stage(Enum):
-    """How far a question has come, as far as an inbox knows it."""
+    """How far a question has come, as far as an inbox knows it; one is `LEFT` that was begun, and nobody is at now."""
 
     WAITING = "waiting"
     RUNNING = "running"
+    LEFT = "left"
     OVER = "over"
     UNKNOWN = "unknown"
 

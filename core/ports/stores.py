@@ -163,6 +163,13 @@ class Accepting(Protocol):
         """Take over a question that whoever accepted it has not moved in time; None if there is none."""
         ...
 
+    async def untold(self, platform: str) -> Sequence[Asked]:
+        """Return what waits or is being answered and no platform tells of again.
+
+        That was asked by a command or in a direct message in no community, or is tried again.
+        """
+        ...
+
     async def move(self, accepted: MessageRef, asked: Asked) -> bool:
         """Put what was *accepted* at the end of its thread, under its own message, in one step.
 
@@ -257,7 +264,7 @@ class Backlogged(Protocol):
         ...
 
 
-class WaitingRoom(Backlogged, Protocol):
+class WaitingRoom(Backlogged, Underway, Protocol):
     """Knows who waits, and what they are told meanwhile. Raises `StoreUnavailable`."""
 
     async def waiting(self) -> int:
@@ -269,7 +276,7 @@ class WaitingRoom(Backlogged, Protocol):
         ...
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Add *notice* to the delivery of a question that waits; False once that has begun, or has another notice."""
+        """Add *notice* to the delivery of a question that nobody is at; False where it has another notice."""
         ...
 
 

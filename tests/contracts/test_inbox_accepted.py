@@ -22,6 +22,7 @@ from tests.inboxes import (
     asks,
     deleted,
     edited,
+    fall_short,
     is_empty,
     redis_boxes,
     retried,
@@ -125,6 +126,28 @@ async def test_it_comes_after_what_was_asked_in_its_thread_before(inbox: Box) ->
     await inbox.put(after)
 
     assert [asks(await taken(inbox)).message.id for _ in range(3)] == ["m1", "m2", "m3"]
+
+
+@pytest.mark.promise("never-silent")
+async def test_of_what_no_platform_tells_again_whoever_starts_hears(boxes: Boxes) -> None:
+    """What was used, asked outside of all communities, or is tried again; it waits, or somebody is at it."""
+    alone, plain = asked("m3", in_thread="3"), asked("m4", in_thread="4")
+    place = alone.message.thread.model_copy(update={"workspace": "@me"})
+    alone = Asked(question=alone.question.model_copy(update={"message": MessageRef(thread=place, id="m3")}))
+    again, moved = asked("m5", in_thread="5"), below(used())
+    for each in (again, plain, moved, alone):
+        await boxes.here.put(each)
+        if each is again:
+            await fall_short(boxes.here)
+            await boxes.here.put(retried(again))
+    async with boxes.there.claim() as task:
+        found = [await boxes.here.untold(each) for each in ("test", "tes", "elsewhere")]
+
+    assert task.message == again.message
+    assert {each.message: each.question for each in found[0]} == {
+        each.message: each.question for each in (again, moved, alone)
+    }
+    assert found[1:] == [[], []]
 
 
 @pytest.mark.promise("asked-once")

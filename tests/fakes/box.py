@@ -41,6 +41,7 @@ class Box:
     known: list[Signal] = field(default_factory=list[Signal])
     notices: list[WaitNotice] = field(default_factory=list[WaitNotice])
     taken: set[MessageRef] = field(default_factory=set[MessageRef])
+    reached: dict[MessageRef, Stage] = field(default_factory=dict[MessageRef, Stage])
     unannounced: int | None = None
     age: timedelta = timedelta.max
 
@@ -99,8 +100,8 @@ class Box:
         return True
 
     async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
-        """Give what nobody has taken as waiting."""
-        return [Stage.RUNNING if each in self.taken else Stage.WAITING for each in messages]
+        """Give what nobody has taken as waiting, unless the test says how far it has come."""
+        return [self.reached.get(each, Stage.RUNNING if each in self.taken else Stage.WAITING) for each in messages]
 
     async def waiting(self) -> int:
         """Give what the test has said."""

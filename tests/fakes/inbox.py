@@ -93,12 +93,14 @@ class MemoryInbox:
         """Take over a question."""
         self._check()
         now = asyncio.get_running_loop().time()
-        for record in self._records.values():
-            is_there = record.state == "accepted" and record.message.thread.platform == platform
-            if is_there and record.lease <= now and record.question:
-                record.lease = now + self.accepted_for
-                return Asked(question=record.question, address=record.address)
-        return None
+        of = (each for each in self._records.values() if each.lease <= now and each.on_its_way(platform, "accepted"))
+        if (record := next(of, None)) is not None:
+            record.lease = now + self.accepted_for
+        return record and record.on_its_way(platform, "accepted")
+
+    async def untold(self, platform: str) -> Sequence[Asked]:
+        """Look at each."""
+        return [found for each in self._records.values() if (found := each.untold(platform))]
 
     async def move(self, accepted: MessageRef, asked: Asked) -> bool:
         """Put a question in the place of what was accepted."""
@@ -128,19 +130,17 @@ class MemoryInbox:
     async def running(self, thread: ThreadRef) -> Question | None:
         """Give the question that a thread waits for."""
         self._check()
-        line = self._lines.get(thread)
-        return None if not line or line[0].deleted else line[0].question
+        return next((None if each.deleted else each.question for each in self._lines.get(thread, ())), None)
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Keep what is said below a question, unless somebody has begun with that, or more is said there already."""
+        """Keep what is said below a question, unless somebody is at that, or was just now, or more is said there."""
         self._check()
-        record = self._records.get(message)
-        if record is None or record.state != "waiting" or record.attempts or record.begun or record.deleted:
-            return False
-        if record.delivery.notice not in (None, notice.model_copy(update={"id": ""})):
-            return False
-        record.delivery = record.delivery.model_copy(update={"notice": notice})
-        return True
+        record = self._records.get(message, Record(message))
+        is_free = record.state == "waiting" and not (record.attempts or record.begun or record.deleted)
+        is_noted = is_free and record.delivery.notice in (None, notice.model_copy(update={"id": ""}))
+        if is_noted:
+            record.delivery = record.delivery.model_copy(update={"notice": notice})
+        return is_noted
 
     async def backlog(self) -> Backlog:
         """Count what there is to do."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from core.model import (
     Answer,
     AnyPlace,
+    Asked,
     Cancellation,
     Claim,
     Delivery,
@@ -119,6 +120,19 @@ class Record:
         """Say whether somebody has asked it in a place, or may have written its words."""
         is_there = f"{self.message}".startswith(f"{place}:")
         return is_there and self.question is not None and self.question.is_by(person_id, before)
+
+    def on_its_way(self, platform: str, *states: str) -> Asked | None:
+        """Give what was asked on a platform, if it has one of these states."""
+        is_it = self.state in states and self.message.thread.platform == platform
+        return Asked(question=self.question, address=self.address) if is_it and self.question else None
+
+    def untold(self, platform: str) -> Asked | None:
+        """Give what no platform tells again."""
+        found, is_it = (
+            self.on_its_way(platform, "waiting", "running"),
+            self.retried or not self.message.thread.home.communities,
+        )
+        return found if found and (found.way or is_it) else None
 
     @property
     def was_taken(self) -> bool:

@@ -138,13 +138,25 @@ function script.delete(ref, thread, delivery)
   return true
 end
 
--- Returns the state of each question, empty where it is not known; what is deleted is done.
-function script.states(refs)
-  local found = {}
-  for i, ref in ipairs(cjson.decode(refs)) do
-    local state, is_deleted = look(ref)
-    found[i] = is_deleted and 'done' or state or ''
+-- Returns how far a question has come: its state, empty where it is not known, of which `done` counts for what is deleted,
+-- and `left` for what was begun and nobody has been at for a while; until then it counts as `running`.
+local function stage_of(ref, unseen)
+  local found = redis.call('HMGET', key('question', ref), 'state', 'deleted', 'attempts', 'begun', 'entry')
+  local state, since = found[2] and 'done' or found[1] or '', 0
+  if state == 'waiting' and (found[4] or found[3] ~= '0') then
+    since = now() - (redis.call('ZSCORE', WAITING, ref) or now())
+  elseif state == 'running' then
+    local pending = redis.pcall('XPENDING', READY, GROUP, found[5], found[5], 1)[1]
+    since = pending and pending[3] or 0
+  else
+    return state
   end
+  return since > unseen and 'left' or 'running'
+end
+
+function script.states(refs, unseen)
+  local found = {}
+  for i, ref in ipairs(cjson.decode(refs)) do found[i] = stage_of(ref, unseen) end
   return found
 end
 
@@ -265,11 +277,31 @@ function script.overdue(platform, lease, ago, jump)
   return false
 end
 
--- Notes what is said below a question that waits, beside what was delivered to it; not once a worker has begun with it.
-function script.announce(ref, was, delivery)
-  local question = key('question', ref)
-  local found = redis.call('HMGET', question, 'state', 'attempts', 'begun', 'deleted', 'delivery')
-  if found[1] ~= 'waiting' or found[2] ~= '0' or found[3] or found[4] or (found[5] or '') ~= was then return false end
-  redis.call('HSET', question, 'delivery', delivery)
+-- Returns, as `overdue` does, what of a platform waits or is worked on and is told by nothing else: it was asked by a
+-- command, as its way back shows, or outside of all communities, whose names begin with an encoded `@`, or is tried again.
+function script.untold(platform)
+  local refs, found = redis.call('ZRANGE', WAITING, 0, -1), {}
+  for _, each in ipairs(redis.pcall('XPENDING', READY, GROUP, '-', '+', 10000)) do
+    local entry = redis.call('XRANGE', READY, each[1], each[1])[1]
+    table.insert(refs, entry and redis.call('LINDEX', key('thread', entry[2][2]), 0) or nil)
+  end
+  for _, ref in ipairs(refs) do
+    local state, text, address, retried =
+      unpack(redis.call('HMGET', key('question', ref), 'state', 'text', 'address', 'retried'))
+    local way = redis.call('GET', key('interaction', ref))
+    local is_it = way or retried or string.find(ref, ':%40', 1, true) == #platform + 1
+    if is_it and text and state ~= 'accepted' and string.find(ref, platform .. ':', 1, true) == 1 then
+      table.insert(found, {ref, text, address, way})
+    end
+  end
+  return found
+end
+
+-- Notes what is said below a question that waits, beside what was delivered to it; not while a worker is at it.
+function script.announce(ref, was, delivery, unseen)
+  local stage = stage_of(ref, unseen)
+  if stage ~= 'waiting' and stage ~= 'left' then return false end
+  if (redis.call('HGET', key('question', ref), 'delivery') or '') ~= was then return false end
+  redis.call('HSET', key('question', ref), 'delivery', delivery)
   return true
 end

@@ -10,20 +10,21 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import BackgroundTasks, take_over
 from adapters.chat.delivery import DeliveryLog
 from adapters.chat.platform import NOTICE, Destination, Part, Posted, nonce
 from adapters.chat.services import Waits, tell_wait
-from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
+from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, RetrievalUnavailable
 from core.events import unobserved
 from core.messages import AWAITED
-from core.model import Awaited, Claim, Delivery, Question, WaitNotice
+from core.model import Asked, Awaited, Claim, Delivery, Question, Stage, WaitNotice
 from tests.adapters.chat.test_drafts import Pencil
 from tests.builders import NOON, question
 from tests.fakes.box import Box
 from tests.fakes.poster import DELETED, Thread
+from tests.fakes.services import Counter, MemoryServices
 from tests.fakes.waiting_room import FULL, WORDS, waits
-from tests.waiting import adapters_at_work, at_once, cancelled
+from tests.waiting import adapters_at_work, at_once, cancelled, wait_until
 
 LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
@@ -110,13 +111,44 @@ async def test_whose_turn_has_come_meanwhile_and_who_will_not_be_answered_is_tol
 
     giving = asyncio.create_task(tell_wait(replace(waits(box, sleep=nap), admits=admits), ASKED, PLACE, lambda: thread))
     await at_once(0)
-    box.taken.add(ASKED.message)
+    box.reached[ASKED.message] = Stage.OVER
     nap.over.set()
     await giving
-    box.taken.clear()
+    box.reached.clear()
     await give(thread, by=waits(box, admits=False))
 
     assert (thread.did, box.notices) == ([], [])
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.promise("crash-safe")
+async def test_whose_worker_has_died_is_told_so_until_the_question_is_done() -> None:
+    """In the end it goes, as that worker may live after all, and not know of it."""
+    thread, box = Thread(), Box()
+    stages = [Stage.RUNNING, Stage.RUNNING, Stage.LEFT, Stage.RUNNING, Stage.OVER]
+    seen = list[list[str]]()
+
+    async def sleep(_: float) -> None:
+        seen.append(thread.shown)
+        box.reached[ASKED.message] = stages.pop(0)
+
+    await tell_wait(waits(box, sleep=sleep), ASKED, PLACE, lambda: thread)
+
+    assert (seen, thread.shown) == ([[], [], [], *[[AWAITED[Awaited.ATTEMPT]]] * 2], [])
+
+
+@pytest.mark.promise("never-silent")
+async def test_while_the_index_says_nothing_the_turn_of_a_question_is_what_is_waited_for() -> None:
+    """Whether that is said at once or not at all; then it is told that nothing can be searched."""
+    thread, box, failures = Thread(), Box(), [RetrievalUnavailable("It is away."), TimeoutError()]
+
+    async def away(_: Question) -> bool:
+        raise failures.pop()
+
+    for name in ("q1", "q2"):
+        await give(thread, by=replace(waits(box), admits=away), asked=question(id=name))
+
+    assert thread.shown == [AWAITED[Awaited.TURN]] * 2
 
 
 @pytest.mark.promise("never-silent")
@@ -204,3 +236,27 @@ async def test_whoever_has_no_time_to_wait_until_they_are_gone_leaves_no_task_be
     await cancelled(closing)
 
     assert (adapters_at_work(), log.delivery) == (set(), delivery)
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize(("stage", "words"), [(Stage.WAITING, Awaited.TURN), (Stage.LEFT, Awaited.ATTEMPT)])
+async def test_who_waits_while_the_process_starts_again_is_told_so(stage: Stage, words: Awaited) -> None:
+    """From then on the process knows of it as if it had put it itself; the fifteen seconds are over long ago."""
+    asked, thread, box = Asked(question=ASKED), Thread(), Box()
+    office = MemoryServices(inbox=Counter(left=[asked]))
+    box.reached[asked.message] = office.inbox.reached[asked.message] = stage
+
+    async def below(found: Asked) -> Thread:
+        assert found is asked
+        return thread
+
+    async def nowhere(_: Asked) -> None:
+        raise AssertionError
+
+    told = replace(office.services, waits=replace(waits(box), now=lambda: NOON + timedelta(minutes=1)))
+    taking = asyncio.create_task(take_over(told, "test", nowhere, below))
+    await wait_until(lambda: bool(thread.shown), what="the words")
+    await cancelled(taking)
+
+    assert (thread.shown, [each.asked for each in told.unanswered.values()]) == ([AWAITED[words]], [asked])

@@ -8,11 +8,12 @@ from contextlib import AsyncExitStack
 import pytest
 
 from adapters.redis.connection import connect
-from core.model import Interruption
+from core.model import Interruption, Stage, WaitNotice
 from tests.adapters.redis.desk import Desk
 from tests.builders import question
 from tests.fixtures.redis import clean
-from tests.inboxes import ADA, asked, deleted, taken
+from tests.inboxes import ADA, asked, deleted, hand_back, taken
+from tests.past import let_pass
 from tests.servers.valkey import Node
 
 SHORT = 0.5  # seconds, for a server that is away
@@ -91,3 +92,28 @@ async def test_who_is_cancelled_at_the_end_of_the_work_still_says_that_it_is_don
         await asyncio.wait({working})
 
     assert (working.cancelled(), (await desk.question())[b"state"]) == (True, b"done")
+
+
+async def die(desk: Desk) -> None:
+    """Take the next question as a process does that ends right after it."""
+    dead = desk.inbox(consumer="dead")
+    await dead.fetch()
+    assert await dead.take()
+
+
+@pytest.mark.promise("never-silent")
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("is_dead", [True, False])
+async def test_what_nobody_has_been_at_for_a_while_is_known_to_be_left(desk: Desk, *, is_dead: bool) -> None:
+    """Its worker shows no sign of life, or has handed it back; what is said below it comes with it."""
+    message, notice = asked().message, WaitNotice(thread=asked().message.thread, nonce="n")
+    async with desk.inbox(lease=0.09) as inbox, desk.inbox() as other:
+        await inbox.put(asked())
+        await (die(desk) if is_dead else hand_back(inbox))
+        stages, noted = await other.stages([message]), [await other.announce(message, notice)]
+        await (asyncio.sleep(0.04) if is_dead else let_pass(desk.client, 11.0))
+        by = inbox if is_dead else other
+        stages, noted = [*stages, *await by.stages([message])], [*noted, await by.announce(message, notice)]
+
+        assert (stages, noted) == ([Stage.RUNNING, Stage.LEFT], [False, True])
+        assert (await taken(inbox)).delivery.notice == notice
