@@ -19,7 +19,20 @@ from core.errors import (
     StoreUnavailable,
 )
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
-from core.model import MOST_ENDINGS, NOT_KEPT, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
+from core.model import (
+    MOST_ENDINGS,
+    NOT_KEPT,
+    REPLACED,
+    Claim,
+    Delivery,
+    Interruption,
+    Recheck,
+    Status,
+    Task,
+    Turn,
+    Withdrawal,
+    ended_by,
+)
 from core.ports import ChatSurface, ConversationStore, Inbox
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
@@ -151,9 +164,19 @@ class Worker:
                 await self.responder.repeat(claim, surface, turn)
                 return
             answer = await self.responder.respond(claim, surface)
-            if answer.is_failure and not claim.is_quiet:
+            is_shown = answer.citations or (answer.status is Status.REFUSED and answer.text)
+            if claim.is_quiet and claim.delivery.standing and not is_shown:
+                await self._fall_silent(claim)
+            elif answer.is_failure and not claim.is_quiet:
                 with suppress(StoreUnavailable):  # the words are kept, so that somebody can have it tried again
                     await self.inbox.keep(claim)
+
+    async def _fall_silent(self, claim: Claim) -> None:
+        """Take back an answer that nobody asked for, to whose new words there is none."""
+        gone = Withdrawal(claim.message, claim.question.author.id, delivery=claim.delivery, was_released=True)
+        await self._withdraw(replace(gone, fence=claim.fence, cancelled=claim.cancelled))
+        if self.responder.deliveries is not None:
+            await self.responder.deliveries.record(claim, Delivery())
 
     async def _withdraw(self, withdrawal: Withdrawal) -> None:
         """Forget the turn, then take back what was posted.

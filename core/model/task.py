@@ -246,8 +246,8 @@ class Claim(Attempt):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nobody hears of it but by an answer with sources: nobody asked, and nothing of an answer stands."""
-        return self.question.is_unasked and not self.delivery.standing
+        """Whether nobody hears of it but by an answer with sources, as nobody asked."""
+        return self.question.is_unasked
 
 
 @dataclass(frozen=True, slots=True)

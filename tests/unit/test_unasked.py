@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from core.errors import ModelUnavailable
-from core.model import Answer, Budget, Claim, Delivery, Holder, MessageRef, Status
+from core.model import Asked, Budget, Claim, Edited, Holder, MessageRef, Status
 from tests.builders import question, thread
 from tests.fakes.chat import Script, ScriptedTurn, turn
+from tests.fakes.office import Office
 from tests.fakes.shelf import Shelf
 from tests.unit.test_responder import ANSWERED, Desk
+from tests.waiting import wait_until
 
 UNASKED = Claim(question().model_copy(update={"is_unasked": True}))
-STANDING = Delivery(messages=(MessageRef(thread=thread(), id="9"),))
 
 
 def broken(*queries: str) -> Shelf:
@@ -77,25 +76,32 @@ async def test_nobody_hears_that_one_is_refused(script: Script) -> None:
 
 @pytest.mark.promise("silence-unasked")
 async def test_nobody_hears_that_the_index_cannot_name_its_sources(script: Script) -> None:
-    """Whoever asks the bot is told; where something stands of an answer, it is changed to the truth."""
-    unasked, asked, standing = (Desk(script(), shelf=broken()) for _ in range(3))
+    """Whoever asks the bot is told."""
+    unasked, asked = (Desk(script(), shelf=broken()) for _ in range(2))
 
     answers = [await unasked.answer(UNASKED), await asked.ask()]
-    answers += [await standing.answer(replace(UNASKED, delivery=STANDING, is_update=True))]
 
-    assert [each.status for each in answers] == [Status.UNAVAILABLE] * 3
+    assert [each.status for each in answers] == [Status.UNAVAILABLE] * 2
     assert (unasked.surface.shown, unasked.surface.reactions) == ([], [])
-    assert [asked.surface.shown, standing.surface.shown] == [[answers[1]], [answers[2]]]
+    assert asked.surface.shown == [answers[1]]
 
 
-async def test_one_that_was_answered_before_is_answered_like_any_other(script: Script) -> None:
-    """Its words were changed: what stands there has to tell the truth."""
-    desk = Desk(script(), shelf=Shelf())
+@pytest.mark.promise("silence-unasked")
+@pytest.mark.promise("edits-count")
+async def test_an_answer_to_one_whose_new_words_have_none_goes_without_a_word(script: Script) -> None:
+    """It is forgotten too, and nothing is known of it when the words are changed once more."""
+    office = Office(script(*ANSWERED, turn("Hello there!"), turn("Hello there!"), *ANSWERED))
+    about, turns = UNASKED.question, list[int]()
+    edits = [Edited(question=about.model_copy(update={"revision": each})) for each in (1, 2)]
+    async with office.open():
+        for signal in (Asked(question=about), *edits):
+            await office.inbox.put(signal)
+            await wait_until(lambda: not office.inbox.is_busy, what="the end of an answer")
+            turns.append(len(await office.remembered()))
+    delivered = office.surface.withdrawn[0].delivery.messages
 
-    answer = await desk.answer(replace(UNASKED, delivery=STANDING, is_update=True))
-
-    assert isinstance(desk.surface.shown[-1], Answer)
-    assert desk.surface.shown[-1] == answer
+    assert (turns, len(office.surface.withdrawn), len(office.answers)) == ([1, 0, 1], 1, 2)
+    assert delivered == (MessageRef(thread=thread(), id=f"{about.message.id}-reply"),)
 
 
 async def test_nobody_is_sorry_for_one_that_was_given_up(script: Script) -> None:
