@@ -21,6 +21,21 @@ async def tries(gate: Gate, number: int, spent: Cost, *, name: str = "ada", is_q
     return reached
 
 
+@pytest.mark.promise("crash-safe")
+async def test_what_is_set_aside_for_earlier_words_of_a_question_ends_with_them(gate: Gate) -> None:
+    """Whoever was at them may be gone; it counts as spent, until somebody says so late."""
+    limit = EACH_DAY.model_copy(update={"most": 2})
+    lost = await gate.begins(by("ada", 1), limit, most=Cost(questions=1, tokens=900))
+    edited = await gate.begins(by("ada", 1, revision=5), limit, most=Cost(questions=1, tokens=900))
+    other = await gate.quota.would_reach(gate.run(by("ada", 2), limit))
+    assumed = await gate.used()
+    for run in (edited, lost):
+        await gate.quota.settle(run, Cost(questions=int(run is edited), tokens=100))
+
+    assert (other, assumed) == (None, (Cost(tokens=900),) * 2)
+    assert await gate.used() == (Cost(questions=1, tokens=200),) * 2
+
+
 @pytest.mark.promise("bounded-asking")
 async def test_runs_that_cost_something_and_led_to_no_question_are_bounded_too(gate: Gate) -> None:
     """By as many as may be asked, and twice as many where somebody asks; nobody counts them as questions."""

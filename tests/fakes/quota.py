@@ -158,8 +158,10 @@ class MemoryQuota:
     def _reserve(self, reservation: Reservation, *, is_meant: bool) -> Reached | None:
         self._check()
         asked, now = _asked(reservation.question), self._now()
-        for each in self._holds.values():
-            if each.until is not None and each.until <= now:
+        message = asked.rpartition(" ")[0]
+        for name, each in self._holds.items():
+            is_other = is_meant and name != asked and name.rpartition(" ")[0] == message
+            if each.until is not None and (is_other or each.until <= now):
                 _assume(each)
                 self._release(each)
         hold = self._holds[asked]

@@ -142,6 +142,10 @@ end
 function script.reserve(asked, run, most, windows, periods, patience, life, kept, is_meant)
   local at, news, given = now(), {}, {most, windows, periods, patience, life, kept, is_meant}
   most, windows, periods = cjson.decode(most), cjson.decode(windows), cjson.decode(periods)
+  local message, others = string.match(asked, '^(.*) '), is_meant and redis.call('ZRANGE', PREFIX .. 'held', 0, -1) or {}
+  for _, each in ipairs(others) do -- whoever was at other words of it may be gone
+    if each ~= asked and string.match(each, '^(.*) ') == message then script.give_up(each) end
+  end
   if is_meant then sweep(at) end
   local name, names = PREFIX .. 'hold:' .. asked, {PREFIX .. 'hold:' .. asked}
   for _, window in ipairs(windows) do table.insert(names, PREFIX .. 'window:' .. window[1]) end
