@@ -25,6 +25,7 @@ _PAGES = r"(?:documents|docs|documentation|pages|sources|books?|textbook|handboo
 _KINDS = rf"(?:topics|subjects|chapters|modules|lessons|{_PAGES})"
 _CONTENTS = rf"(?:what (?:can|could|should|may) (?:i|we) ask(?: (?:you|u|here))?(?: about| for)?|what (?:questions|kinds? of questions|sort of questions) can (?:i|we) ask(?: you)?|(?:what|which) (?:kinds? of )?{_KINDS} (?:do you (?:know|have|cover|use|search)|exist|are (?:there|covered|included|you using)|can (?:i|we) ask (?:you )?about|do(?:es)? (?:this|it|they|(?:this|the|these|your) (?:bot|{_PAGES})) (?:cover|have|contain|include))(?: about)?|what do you know(?: about)?|(?:show me |is there )?(?:the |a )?table of contents|was kann ich (?:dich |dir |hier )?fragen|welche (?:kapitel|themen|dokumente|seiten) gibt es|qu[eé] puedo preguntar(?:\w\w)?|quels? (?:chapitres|sujets|documents) (?:y a t il|existent)|(?:list|show me|tell me|what are) (?:all )?(?:of )?(?:the |your )?{_KINDS}|(?:tell me )?what(?:'?s| is| are)? (?:in )?(?:this|the|these|your) {_PAGES}(?: about)?|what do(?:es)? (?:this|the|these|your) {_PAGES} (?:cover|contain))"
 _REWRITE = r"(?:(?:(?:can|could|would) you )?(?:summari[sz]e|sum up|explain|simplify|translate|rephrase|reword|shorten|rewrite)(?: me)?(?: this| that| it| the (?:text|message|selection|paragraph|passage|section|above|(?:last |previous )?answer|(?:thread|conversation|discussion)))?(?: text| message| selection| paragraph| passage| section)?(?: (?:up|(?:for|to) me|briefly|shortly|simply|in (?:one|two|three|a few|simple|plain|short|\w+) ?(?:sentences?|words?|lines?|terms|english|points)?|to \w+)){0,3}|sum (?:this|that|it) up(?: for me)?|fass (?:das|es|dies|mir das)(?: bitte)? zusammen|resume esto|r[eé]sume (?:moi )?(?:ça|ceci|cela)|tl ?;? ?dr|(?:give|write|make) (?:me )?(?:a |the )?(?:short |brief |quick )?(?:summary|translation|tldr)(?: of (?:this|that|it|the (?:text|message|selection)))?|what does (?:this|that|it) (?:say|mean) in (?:short|simple (?:words|terms)))"
+_COMPLAINT = r"(?:no )?(?:(?:that|this|it|you|(?:your|the|this|that) answer)(?:'s| is| was|'re| are)(?: (?:totally|completely|just|so|very|really|still))? (?:wrong|incorrect|false|unhelpful|useless|nonsense|(?:the|a) (?:wrong|bad) answer)|(?:that|this|it|(?:your|the|this|that) answer)(?:'s not| isn'?t| wasn'?t| is not| was not)(?: really)? (?:right|correct|true|helpful|useful|an answer|the (?:right )?answer|what i (?:asked|meant|wanted|was looking for)(?: for| about)?)|(?:that|this|it|you) (?:did|does|do)(?: not|n'?t)(?: really)? (?:help|answer (?:my|the) question)(?: me| at all)?|i did(?: not|n'?t) (?:ask|mean)(?: for)? (?:that|this)|(?:wrong|bad|useless) answer)"
 _PIECE = rf"(?:{_GREETING}|{_THANKS}|{_FAREWELL}|{_PRAISE}|{_WELLBEING}|{_ABOUT_BOT}|{_FILLER})"
 _LONGEST = 100  # characters; small talk is short, and a bound keeps the pattern quick on hostile text
 _REPLIES = tuple(
@@ -40,7 +41,7 @@ _REPLIES = tuple(
 _POLITE = rf"(?:(?:{_GREETING}|{_FILLER}|{_THANKS})\s+)*"
 _MATTERS = tuple(
     (re.compile(rf"{_POLITE}{pattern}(?:\s+(?:{_FILLER}|{_THANKS}))*"), matter)
-    for pattern, matter in ((_CONTENTS, "contents"), (_PRIVACY, "privacy"))
+    for pattern, matter in ((_CONTENTS, "contents"), (_PRIVACY, "privacy"), (_COMPLAINT, "complaint"))
 )
 _WANTS_WRITING = re.compile(rf"{_POLITE}{_REWRITE}(?:\s+(?:{_FILLER}|{_THANKS}))*")
 _SMALL_TALK = re.compile(rf"(?:{_PIECE}(?:\s+|\Z))+")
@@ -50,10 +51,11 @@ _PUNCTUATION = re.compile(r"[^\w'\s]+")
 
 
 class Matter(Enum):
-    """What somebody asks the bot about itself that no document tells."""
+    """What somebody asks or says of the bot itself that no document tells."""
 
     CONTENTS = "contents"
     PRIVACY = "privacy"
+    COMPLAINT = "complaint"
 
 
 def is_small_talk(text: str, *, is_first: bool = False) -> bool:
@@ -77,7 +79,7 @@ def reply_to(text: str) -> str:
 
 
 def matter_of(text: str) -> Matter | None:
-    """Return what *text* asks of the bot itself: what it can be asked, or what it keeps; None for all else.
+    """Return what *text* says of the bot: asks what it can be asked, or what it keeps, or complains; None for all else.
 
     As strict as small talk: with one word more it is a question to the documents.
     """

@@ -295,8 +295,9 @@ async def about_itself(question: Question, search: SearchTool, practices: messag
         return Verdict(Status.NO_CONTEXT, messages.needs_chat_model(has_selection=question.selection is not None))
     is_about_text = question.selection is not None or bool(question.attachments)
     matter = None if is_about_text else matter_of(question.text)
-    if matter is Matter.PRIVACY:
-        return Verdict(Status.ANSWERED, messages.storage(practices, question.message.thread.platform))
+    if matter is Matter.PRIVACY or (matter is Matter.COMPLAINT and search.only_quotes):
+        kept = messages.storage(practices, question.message.thread.platform)
+        return Verdict(Status.ANSWERED, kept if matter is Matter.PRIVACY else messages.NO_HELP)
     if matter is Matter.CONTENTS:
         try:
             outline = await search.retriever.outline(search.within(), waiting=search.waiting)

@@ -92,14 +92,17 @@ _LONG_WORD = re.compile(r"(?<![\w-])[A-Za-z][a-z]{4,}(?![\w-])")  # and no name 
 def respelled(text: str, passages: Iterable[str], count_tokens: Callable[[str], int]) -> str:
     """Return a text in which a long word becomes the one of the passages that is a slip away, if they have it not.
 
-    A word that is a token of its own is a common one, and is left alone, and so is one of which they have another form.
+    One that they write as two words becomes these. A word that is a token of its own is a common one, and is left
+    alone, and so is one of which they have another form.
     """
     unsure = [word for word in map(str.casefold, _LONG_WORD.findall(text)) if count_tokens(word) > 1]
     said = "\n".join(map(str.casefold, passages)) if unsure else ""  # each by itself: ASCII alone is folded quickly
     for word in unsure:
         if word not in said:
             alike = re.findall(rf"{word[0]}(?<!\w.)[a-z]{{{len(word) - 2},{len(word)}}}\b", said)
-            near = next((each for each, _ in Counter(alike).most_common() if _is_slip(word, each)), word)
+            slips = [each for each, _ in Counter(alike).most_common() if _is_slip(word, each)]
+            apart = "[ -]?".join((word[1:3], *word[3:-3], word[-3:]))
+            near, *_ = *re.findall(rf"{word[0]}(?<!\w.){apart}(?=s?\b)", said), *slips, word
             if _stem(near) != _stem(word):
                 text = re.sub(rf"\b{word}\b", near, text, flags=re.IGNORECASE)
     return text

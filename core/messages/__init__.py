@@ -27,6 +27,7 @@ from core.messages.answers import (
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
     NO_DOCUMENTS,
+    NO_HELP,
     NO_MEMBER,
     NOT_ALLOWED,
     NOT_ANSWERED,

@@ -47,6 +47,7 @@ GREETING = (
 THANKED = "You're welcome! Ask me again whenever you're looking for something in the documents."
 FAREWELL = "Goodbye! I'll be here when you have another question."
 PRAISED = "Good to hear! If anything is still unclear, just ask."
+NO_HELP = "Sorry that this didn't help. I can only quote the documents: try other words, or say more of what you need."
 WELL = "I'm fine, thank you, and ready to look something up. What would you like to know?"
 ABOUT_ME = (
     "I'm Footnote, a bot. I look for answers in this community's documents, and each comes with footnotes that lead to "

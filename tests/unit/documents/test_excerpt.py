@@ -25,6 +25,7 @@ Batteries store energy. The torque of a gripper depends on its motor. Cables lea
         ("How does a ggrpper close?", "How does a ggrpper close?"),  # two slips
         ("battery, a whee, tripper, re-gripped", "battery, a whee, tripper, re-gripped"),
         ("What does a motorcar do?", "What does a motorcar do?"),
+        ("Do legcarry and storeenergy help?", "Do legcarry and store energy help?"),  # as two words
         ("energie", "energie"),  # has a token of its own
         ("GRPPER", "GRPPER"),  # a name
         ("grippers, closed, rolls", "grippers, closed, rolls"),  # other forms
