@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-MOST = 2_000  # passages that are remembered: some ten megabytes
+MOST = 5_000  # passages that are remembered: some ten megabytes
 WORDS = 10_000  # of which it is remembered what they weigh
 ALL = 1_000_000  # more values than a facet will ever have
 APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
@@ -194,13 +194,11 @@ class EdgeIndex:
         if unread:
             records = shard.retrieve(unread, with_payload=True, with_vector=[SPARSE])
             read = ((record.id, record.payload, record.vector) for record in records)  # each look makes another copy
-            self.remembered.update(
-                (point, to_worded(payload, vectors, lexical)) for point, payload, vectors in read if payload
-            )
+            self.remembered.update((point, to_worded(payload, vectors)) for point, payload, vectors in read if payload)
         weights = {word: self._weight(shard, word) for word in words.indices} if points else {}
         dense, by_words, known = scores[DENSE], scores[SPARSE], self.remembered
         return [
-            to_candidate(known[point], dense.get(point), by_words.get(point, 0.0), weights)
+            to_candidate(known[point], dense.get(point), by_words.get(point, 0.0), weights, lexical)
             for point in points
             if point in known
         ]

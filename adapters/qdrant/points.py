@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -98,23 +99,25 @@ def _words_of(lexical: Bm25, title: str) -> frozenset[int]:
 
 
 class Worded(NamedTuple):
-    """A passage, and the words that it and its page's title consist of."""
+    """A passage, and the words that it consists of."""
 
     passage: Passage
-    words: frozenset[int]
-    title: frozenset[int]
+    words: Sequence[int]
 
 
-def to_worded(payload: Mapping[str, Any], vectors: Any, lexical: Bm25) -> Worded:
+def to_worded(payload: Mapping[str, Any], vectors: Any) -> Worded:
     """Return what a payload and the *vectors* read with it hold; that of words is missing where there are none."""
-    passage, words = to_passage(payload), vectors[SPARSE].indices if SPARSE in vectors else ()
-    return Worded(passage, frozenset(words), _words_of(lexical, passage.page_title))
+    return Worded(to_passage(payload), array("I", vectors[SPARSE].indices if SPARSE in vectors else ()))
 
 
-def to_candidate(read: Worded, dense: float | None, words: float, weights: Mapping[int, float]) -> Candidate:
+def to_candidate(
+    read: Worded, dense: float | None, words: float, weights: Mapping[int, float], lexical: Bm25
+) -> Candidate:
     """Return a passage with its scores, as shares of what the words of a query weigh."""
-    most = sum(weights.values()) or 1.0
-    held, named = (sum(map(weights.__getitem__, some.intersection(weights))) for some in read[1:])
+    if not words:  # nor does its title have any of them
+        return Candidate(read.passage, dense, 0.0)
+    most, title = sum(weights.values()) or 1.0, _words_of(lexical, read.passage.page_title)
+    held, named = (sum(map(weights.__getitem__, weights.keys() & some)) for some in (read.words, title))
     return Candidate(read.passage, dense, min(words / most, 1.0), held / most, named / most)
 
 

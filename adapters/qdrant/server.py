@@ -159,8 +159,10 @@ class ServerIndex:
         best = {int(name): max(scores[name].values(), default=None) for name in alone}
         weights, dense, by_words = await self._weights(collection, best), scores[DENSE], scores[SPARSE]
         return [
-            to_candidate(read, dense.get(point), by_words.get(point, 0.0), weights)
-            for point, read in ((each, to_worded(found[each], others[each], self._lexical)) for each in found)
+            to_candidate(
+                to_worded(payload, others[point]), dense.get(point), by_words.get(point, 0.0), weights, self._lexical
+            )
+            for point, payload in found.items()
             if DENSE not in vectors or point in scores[DENSE]
         ]
 

@@ -100,9 +100,10 @@ def respelled(text: str, passages: Iterable[str], count_tokens: Callable[[str], 
     for word in unsure:
         if word not in said:
             alike = re.findall(rf"{word[0]}(?<!\w.)[a-z]{{{len(word) - 2},{len(word)}}}\b", said)
-            slips = [each for each, _ in Counter(alike).most_common() if _is_slip(word, each)]
-            apart = "[ -]?".join((word[1:3], *word[3:-3], word[-3:]))
-            near, *_ = *re.findall(rf"{word[0]}(?<!\w.){apart}(?=s?\b)", said), *slips, word
+            near = next((each for each, _ in Counter(alike).most_common() if _is_slip(word, each)), word)
+            if word in said.replace(" ", "").replace("-", ""):  # which takes little time, and is hardly ever so
+                apart = "[ -]?".join((word[1:3], *word[3:-3], word[-3:]))
+                near, *_ = *re.findall(rf"{word[0]}(?<!\w.){apart}(?=s?\b)", said), near
             if _stem(near) != _stem(word):
                 text = re.sub(rf"\b{word}\b", near, text, flags=re.IGNORECASE)
     return text
