@@ -220,9 +220,9 @@ async def _tell_untold(services: ChatServices, platform: str, below: Below | Non
     """Remember, and tell if they wait, those of whom another process knew that has ended."""
     untold = partial(services.accepting.untold, platform)
     found = await replace(PATIENT, sleep=services.sleep).call(untold)
-    known = {each.asked.message for each in services.unanswered.values()}
-    for asked in found:
-        if asked.message not in known:
+    known = {str(each.asked.message) for each in services.unanswered.values()}
+    for asked in found[:MOST]:
+        if str(asked.message) not in known:
             services.unanswered[asked.message] = Unanswered(asked, stage=Stage.RUNNING)
             telling.begin(partial(_tell_asker, services, below, asked))
 
