@@ -315,7 +315,7 @@ async def test_an_answer_of_which_most_is_not_held_is_none(script: Script) -> No
     assert (answer.status, answer.citations) == (Status.NO_CONTEXT, ())
 
 
-@pytest.mark.parametrize("name", ["first", "second", "third", "fourth", "fifth", "sixth"])
+@pytest.mark.parametrize("name", ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"])
 def test_most_claims_of_a_deed_are_found(name: str) -> None:
     """And few others are taken for one: of each set, half are claims and half are none."""
     lines = (EVALUATION / f"deeds_{name}.jsonl").read_text(encoding="utf-8").splitlines()
@@ -331,10 +331,21 @@ def test_what_says_nothing_is_no_claim_of_a_deed(text: str) -> None:
     assert not list(deeds(text))
 
 
-@pytest.mark.parametrize(("text", "is_deed"), [("I ran the tests.", True), ("I ran a quick search for arms.", False)])
-def test_a_verb_of_its_own_kind_tells_a_deed_too(text: str, is_deed: bool) -> None:
-    """But to search is what the bot does."""
-    assert any(deeds(f"A robot acts. {text}")) == is_deed
+@pytest.mark.parametrize(
+    ("text", "is_deed"),
+    [
+        ("I ran the tests.", True),
+        ("I ran a quick search for arms.", False),
+        ("Your invoice has been sent.", True),
+        ("Done! The page has the right picture now.", True),
+        ("Done! You can now run the node.", False),
+        ("I'll ping the maintainers.", True),
+        ("I'll explain the second way.", False),
+    ],
+)
+def test_a_deed_may_be_told_in_many_ways(text: str, is_deed: bool) -> None:
+    """But to search and to explain is what the bot does, and a guide has an end."""
+    assert any(deeds(f"The robot arm acts well. {text}")) == is_deed
 
 
 DEEDS = ("I've added you to the waiting list.", "Ich habe die Nachricht gesendet.", "Ya te he inscrito en el curso.")
