@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import sqrt
 from typing import NamedTuple
 
 from core.answering.figures import LONG, Figure, figures, has_figures
@@ -18,9 +17,9 @@ from core.documents.excerpt import pieces, read_words, sentences, stems
 from core.model.markup import NOTE
 
 KEPT, SAFE = 0.2, 0.4  # shares of a sentence's words that let a mark stay, or draw it to where they stand
-CLOSE = 0.7  # of the share that the best passage has, which a mark needs to stay where it is
-WORSE = 0.65  # of what speaks for another number, below which a passage has that one in the place of a sentence's
-NEAREST = 2.0  # what a word next to a number counts beside one further away in its part
+CLOSE, LEADING = 0.7, 0.9  # of the most that a passage has, which a mark needs to stay, or to be drawn to another one
+WORSE = 0.7  # of what speaks for another number, below which a passage has that one in the place of a sentence's
+NEAREST, TOGETHER = 2.0, 0.5  # what a word next to a number counts, and all other numbers of a sentence in its part
 NUMERAL, CONVERTED = 3, 8.0  # letters, for which a number next to it counts, and another unit than was said
 MOST_NUMBERS = 20  # of a sentence, that are looked for at their places
 ALIKE = 0.5  # of a sentence's words in one part of a passage, from which on that is in its language
@@ -56,6 +55,7 @@ class TextPart:
     column: int  # where in its line it begins
     words: set[str]
     counts: list[int] = field(default_factory=list[int])  # how many rows or items it leads in
+    behind: TextPart | None = None  # what says what it is about: the part before, or what leads in its table or list
 
     @cached_property
     def figures(self) -> Sequence[Figure]:
@@ -83,7 +83,8 @@ class Statement:
     @cached_property
     def is_english(self) -> bool:
         """Whether its words can be compared, as far as anybody can say, for instance of a row of a table."""
-        return self._read[1] or (read_words(self._running)[1] if self._running else self.leaning >= 0)
+        running = " ".join(_RUNNING.findall(self.text))
+        return self._read[1] or (read_words(running)[1] if running else self.leaning >= 0)
 
     @cached_property
     def parts(self) -> Sequence[TextPart]:
@@ -91,6 +92,9 @@ class Statement:
         parts = [TextPart(each, at, {word[:LONG] for word in stems(each)}) for at, each in pieces(self.text)]
         last: TextPart | None = None
         for kind, held in _runs(part for part in parts if part.words):
+            for at, part in enumerate(held):
+                behind = held[at - 1] if at and not kind else last
+                part.behind = None if behind and behind.text.startswith("#") else behind
             head, rows = (held[0], held[1:]) if kind == "|" else (last, held)
             if kind and head:
                 head.counts.append(len(rows))
@@ -162,10 +166,6 @@ class Statement:
     @cached_property
     def _read(self) -> tuple[list[str], bool, int]:
         return read_words(self.text)
-
-    @cached_property
-    def _running(self) -> str:
-        return " ".join(_RUNNING.findall(self.text))
 
     @cached_property
     def is_checkable(self) -> bool:
@@ -261,8 +261,10 @@ class Evidence:
 
     def best(self, claim: Statement, among: Iterable[int]) -> tuple[int, Support]:
         """Return the passage that supports a claim best, of those that can be compared with it if there are any."""
-        found = ((each, self.support(claim, each)) for each in among if each in self._numbered)
-        return max(found, key=lambda each: (*each[1][1:], each[1].share), default=(0, Support(0.0, is_exact=False)))
+        none = (0, Support(0.0, is_exact=False))
+        found = [(each, self.support(claim, each)) for each in among if each in self._numbered] or [none]
+        most = LEADING * max(each.share * each.is_compared for _, each in found)
+        return max(found, key=lambda one: (one[1].is_exact and one[1].share >= most, one[1].is_compared, one[1].share))
 
     def place(self, sentence: str, number: int, among: Collection[int]) -> int | None:
         """Return which passage a mark at the end of a sentence names: that one, a better one *among* some, or none."""
@@ -274,7 +276,7 @@ class Evidence:
             self.placed.update(() if named.is_compared else (claim.text,))
             return number
         other, best = self.best(claim, among)
-        if named.is_exact and named.share >= max(KEPT, CLOSE * best.share):
+        if named.is_exact and named.share >= max(KEPT, CLOSE * best.share * best.is_exact):
             return number
         return other if best.is_exact and best.is_compared and best.share >= SAFE else None
 
@@ -314,22 +316,24 @@ class NumberPlace(NamedTuple):
     """Where a number stands: in which part of the passages, and how much of a claim is there or just before."""
 
     figure: Figure
-    part: int
+    part: TextPart
     reach: float
+    beside: set[str]  # which numbers of the claim are in that part
 
 
 def _contradicts(claim: Statement, passages: Sequence[Statement]) -> bool:
     """Return whether more of a claim, and of what is around a number of it, is around another number."""
     times = {word: sum(len(each.places.get(word, ())) for each in passages) for word in claim.words}
-    weights = {word: len(word) / sqrt(many) for word, many in times.items() if many}
-    places, known = [*_places(passages, weights)], {each.value for each in claim.said}
+    weights = {word: len(word) / many for word, many in times.items() if many}
+    places = [*_places(claim, passages, weights)]
     for at, said in enumerate(claim.said[:MOST_NUMBERS]):
         own, others = list[tuple[float, NumberPlace]](), list[tuple[float, NumberPlace]]()
         for place in places:
-            score = place.reach + _near(said, place.figure, weights)
+            together = TOGETHER * len(place.beside - {said.value}) / len(claim.said)
+            score = place.reach * (1 + together) + _near(said, place.figure, weights)
             if said.may_be(place.figure):
                 own.append((score + CONVERTED * said.is_converted(place.figure), place))
-            elif said.could_be(place.figure) and place.figure.value not in known:
+            elif said.could_be(place.figure) and not any(map(place.figure.is_named_in, claim.said)):
                 others.append((score, place))
         own.sort(key=lambda each: -each[0])
         again = sum(each.value == said.value and each.unit in ("", said.unit) for each in claim.said[:at])
@@ -342,7 +346,7 @@ def _outdoes(
     said: Figure, other: tuple[float, NumberPlace], own: Sequence[tuple[float, NumberPlace]], again: int
 ) -> bool:
     """Return whether another number is in the place of one that was said *again* so many times."""
-    score, (figure, part, _) = other
+    score, (figure, part, *_) = other
     left = own[again:] if part == own[0][1].part else own  # as in "between 12 and 12"
     is_labelled = bool(said.label) and figure.label == said.label  # so its own has to be too, or as good as this one
     return all(
@@ -350,12 +354,16 @@ def _outdoes(
     )
 
 
-def _places(passages: Iterable[Statement], weights: Mapping[str, float]) -> Iterator[NumberPlace]:
-    before = 0.0
-    parts = ((part, reach) for each in passages for part, reach in zip(each.parts, each.reach(weights), strict=True))
-    for at, (part, reach) in enumerate(parts):
-        yield from (NumberPlace(figure, at, max(reach, before)) for figure in part.figures)
-        before = 0.0 if part.text.startswith("#") else reach
+def _places(claim: Statement, passages: Sequence[Statement], weights: Mapping[str, float]) -> Iterator[NumberPlace]:
+    for passage in passages:
+        reach = dict[TextPart | None, float](zip(passage.parts, passage.reach(weights), strict=True))
+        for part in (each for each in passage.parts if each.figures):
+            beside = {each.value for each in part.figures}.intersection(each.value for each in claim.said)
+            most = max(
+                reach[part], reach.get(part.behind, 0.0)
+            )  # and names with digits, such as "X2", which are no words
+            most += LONG * sum(name in _squeezed(part.text) for name in claim.code if any(map(str.isdecimal, name)))
+            yield from (NumberPlace(figure, part, most, beside) for figure in part.figures)
 
 
 def _near(said: Figure, found: Figure, weights: Mapping[str, float]) -> float:

@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-_LONGEST = 400  # characters of a sentence that are looked at
-_OPEN = 140  # characters in which it shows whether a sentence is one
+_LONGEST, _OPEN = 400, 140  # characters of a sentence that are looked at, and in which it shows whether it is one
 _ENOUGH = re.compile(r"(?:\S+\s+){9}")  # words behind its first one in which that shows as well
 _FEW = 3  # words of a sentence that says nothing without the next one
-_SHORT = 10  # words of a note
-_NEAR = 60  # characters behind "your" within which it says of what
+_SHORT, _NEAR = 10, 60  # words of a note, and characters behind "your" within which it says of what
 _END = re.compile(
     r"[.!?…\n](?:(?<=\n)"
     r"|(?=\s|\Z)(?!\s[a-zäöüáéíóúñ])(?<!\bDr.)(?<!\bMr.)(?<!\bMs.)(?<!\bMrs.)(?<!\bFr.)(?<!\bProf.)"
@@ -95,7 +93,7 @@ class _Language:
         for by, told in ((each, told) for each in tellers for told in _apart(each).finditer(clause)):
             if not self._is_denied(clause, told.end()):
                 is_verb = by in (self.alone, self.promises)
-                verbs += told[0].split()[-1:] if is_verb else self._verbs(clause[told.end() :])[-1:]
+                verbs += (told[0].split() if is_verb else self._verbs(clause[told.end() :]))[-1:]
         is_text = _has(self.parts, clause) and not _has(self.places, clause)
         return any(not _begins(self.reads, verb) and not (is_text and _begins(self.writes, verb)) for verb in verbs)
 
@@ -288,10 +286,9 @@ def _begun(sentence: str) -> int | None:
     found = _beginning_of(sentence)
     if found is None or sentence.rstrip().endswith("?"):
         return None
-    if _begins(_OPENED, sentence) and not _has(_ABLE, sentence):
-        return found.start()
     said = _QUOTED.sub("", sentence).replace("'", " ").replace("’", " ")
-    return found.start() if any(language.claims(said) for language in _spoken(sentence)) else None
+    is_opened = _begins(_OPENED, sentence) and not _has(_ABLE, sentence)
+    return found.start() if is_opened or any(language.claims(said) for language in _spoken(sentence)) else None
 
 
 def _spoken(sentence: str) -> list[_Language]:

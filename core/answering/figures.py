@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import numeric
 
@@ -103,7 +102,6 @@ _FORMING = re.compile(  # a sign of one
 )
 _FORMS = frozenset((*_SHARES, "quarters", "one", *_MANY.split("|")))
 _MEASURE = re.compile(r"\$?(?:(?:\sof)?\san?\b)?[\s-]?(%|°\s?[CF]?|[a-zA-Zµμ]{1,13})(?!\w)")
-_start = attrgetter("start")
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|\Z))|[ \u00a0\u202f]")
 
 
@@ -142,6 +140,10 @@ class Figure(NamedTuple):
     def is_converted(self, found: Figure) -> bool:
         """Return whether one that is *found* is as much in another form."""
         return self.amount == found.amount != "" and (self.value, self.unit) != (found.value, found.unit)
+
+    def is_named_in(self, said: Figure) -> bool:
+        """Return whether one that is said is this one, of the same name."""
+        return (self.value, self.unit) == (said.value, said.unit) and (not self.is_named or self.label == said.label)
 
     @property
     def is_version(self) -> bool:
@@ -183,7 +185,7 @@ def figures(text: str, bare: str) -> Iterator[Figure]:
             figure = _figure(text, token, before, units, order)
         elif word and _is_numeral(word):
             figure = _worded(text, token, before, word)
-        if at := bisect_right(wholes, token.start(), key=_start):
+        if at := bisect_right(wholes, token.start(), key=lambda each: each.start):
             figure = wholes[at - 1].of(figure, token.start())
         if figure:
             yield figure._replace(around=_around(words, here))

@@ -254,6 +254,9 @@ WRONG = [
     (BRIDGE, "In 1951 two arches were destroyed"),
     (PLANS, "The team plan allows 5k requests a day"),
     (COURSE, "The midterm exam counts for 1/8 of the grade"),
+    (LIDAR, "The Lidar X2 has a rate of 12 Hz"),
+    (LIDAR, "The Lidar X4 has a range of 8 m and a rate of 12 Hz"),
+    ("The genes MCP-1 and VCAM-1 rise, and ICAM-1 falls in 3 people.", "The genes MCP-3 and VCAM-1 rise"),
 ]  # fmt: skip
 
 
