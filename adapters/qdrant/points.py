@@ -124,6 +124,7 @@ def to_candidate(
 BREADTH = 128  # candidates kept while walking the graph; it finds 91 of 100 passages that reading all would find
 DENSE = "dense"
 SPARSE = "sparse"
+VECTORS = "vectors"  # in a payload, what was read with it
 OPENS_AT = "opens_at"
 STORED_AT = "stored_at"  # on a server, when a page was replaced: tells its new passages from those about to be deleted
 KEYWORDS = ("source", "chapter", "page_url")
@@ -146,7 +147,8 @@ def to_payload(passage: Passage) -> dict[str, Any]:
 def to_passage(payload: Mapping[str, Any]) -> Passage:
     """Return the passage that a payload holds."""
     fields = dict(payload)
-    fields.pop(STORED_AT, None)
+    for beside in (STORED_AT, VECTORS):
+        fields.pop(beside, None)
     if OPENS_AT in fields:
         fields[OPENS_AT] = datetime.fromtimestamp(payload[OPENS_AT], UTC)
     return Passage(**fields)

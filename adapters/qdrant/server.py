@@ -17,6 +17,7 @@ from adapters.qdrant.points import (
     DENSE,
     SPARSE,
     STORED_AT,
+    VECTORS,
     Label,
     complete_pages,
     lexical_encoder,
@@ -136,15 +137,14 @@ class ServerIndex:
 
         vectors, scope = self._vectors(query), open_to(query.scope)
         scores = defaultdict[str, dict[int, float]](dict)
-        payloads, others = dict[int, Mapping[str, Any]](), dict[int, Any]()
+        payloads: dict[int, Mapping[str, Any]] = {}
         walk = SearchParams(hnsw_ef=BREADTH, quantization=models.QuantizationSearchParams(rescore=True))
         exact = SearchParams(exact=True)
         ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_vector": [SPARSE]}
         requests = {
-            name: QueryRequest(query=vector, using=name, with_payload=True, **ranked)
-            for name, vector in vectors.items()
+            name: QueryRequest(query=one, using=name, with_payload=True, **ranked) for name, one in vectors.items()
         }
-        await self._score(collection, requests, scores, payloads, others)
+        await self._score(collection, requests, scores, payloads)
         words: Sequence[int] = vectors[SPARSE].indices if SPARSE in vectors and payloads else ()
         alone = {str(word): models.SparseVector(indices=[word], values=[1.0]) for word in words}
         found = newest(payloads)
@@ -155,14 +155,12 @@ class ServerIndex:
                 only = models.Filter(must=[models.HasIdCondition(has_id=[*missing])])
                 rest: dict[str, Any] = {"filter": only, "params": exact, "limit": len(missing), "with_payload": False}
                 requests[name] = QueryRequest(query=vector, using=name, **rest)
-        await self._score(collection, requests, scores, {}, {})
+        await self._score(collection, requests, scores, {})
         best = {int(name): max(scores[name].values(), default=None) for name in alone}
         weights, dense, by_words = await self._weights(collection, best), scores[DENSE], scores[SPARSE]
         return [
-            to_candidate(
-                to_worded(payload, others[point]), dense.get(point), by_words.get(point, 0.0), weights, self._lexical
-            )
-            for point, payload in found.items()
+            to_candidate(read, dense.get(point), by_words.get(point, 0.0), weights, self._lexical)
+            for point, read in ((point, to_worded(each, each[VECTORS])) for point, each in found.items())
             if DENSE not in vectors or point in scores[DENSE]
         ]
 
@@ -172,7 +170,6 @@ class ServerIndex:
         requests: Mapping[str, QueryRequest],
         scores: Mapping[str, dict[int, float]],
         payloads: dict[int, Mapping[str, Any]],
-        vectors: dict[int, Any],
     ) -> None:
         if not requests:
             return
@@ -181,8 +178,7 @@ class ServerIndex:
             for point in response.points:
                 scores[name][int(point.id)] = point.score
                 if point.payload:
-                    payloads[int(point.id)] = point.payload
-                    vectors[int(point.id)] = point.vector or {}
+                    payloads[int(point.id)] = {**point.payload, VECTORS: point.vector or {}}
 
     async def _weights(self, collection: str, best: Mapping[int, float | None]) -> Mapping[int, float]:
         """Return what each word adds to the passage that it fits *best*; None is a word of no passage."""
