@@ -60,7 +60,7 @@ class TextPart:
     @cached_property
     def figures(self) -> Sequence[Figure]:
         """The numbers in it; most claims have none, and ask for none."""
-        counted = [Figure(str(each), dict.fromkeys(self.words, 1.0)) for each in self.counts]
+        counted = [Figure(str(each), dict.fromkeys(self.words, 1.0), is_counted=True) for each in self.counts]
         return [*figures(self.text, _without_code(self.text)), *counted] if has_figures(self.text) else counted
 
 
