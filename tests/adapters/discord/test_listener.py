@@ -55,11 +55,11 @@ class SlowBox(Box):
 
     def __init__(self) -> None:
         super().__init__(fails=True)
-        self.reached, self.answers = asyncio.Event(), asyncio.Event()
+        self.tried, self.answers = asyncio.Event(), asyncio.Event()
 
     async def put(self, signal: Signal) -> bool | None:
         """Let whoever puts something wait."""
-        self.reached.set()
+        self.tried.set()
         await self.answers.wait()
         return await super().put(signal)
 
@@ -72,7 +72,7 @@ async def test_what_is_heard_at_the_very_end_begins_nothing_that_nobody_ends(
     box = SlowBox()
     async with listening(server, box):
         server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
-        await box.reached.wait()
+        await box.tried.wait()
     box.answers.set()
     await box.refused.wait()
     await at_once(0)

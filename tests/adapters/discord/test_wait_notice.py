@@ -8,10 +8,9 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.platform import NOTICE, Part, nonce
+from adapters.chat.platform import NOTICE, Part, Poster, nonce
 from adapters.discord.commands import below
 from adapters.discord.poster import ChannelPoster
-from adapters.discord.responses import WaitPoster
 from adapters.retry import QUICK
 from core.errors import Rejected
 from core.model import Asked, Claim, Delivery, Interruption, WaitNotice, Withdrawal
@@ -134,11 +133,9 @@ async def test_who_has_lost_the_question_leaves_the_words(discord: OnDiscord) ->
     assert discord.stands(claim) == [WORDS]
 
 
-async def poster(discord: OnDiscord, claim: Claim) -> WaitPoster:
+async def poster(discord: OnDiscord, claim: Claim) -> Poster:
     """Give what says it in the place of the response to a command."""
-    assert claim.address is not None
-    assert claim.address.interaction is not None
-    return await below(discord.client, Asked(question=claim.question, address=claim.address), claim.address.interaction)
+    return await below(discord.client, Asked(question=claim.question, address=claim.address))
 
 
 @pytest.mark.promise("never-silent")

@@ -106,9 +106,8 @@ async def test_that_a_command_waits_is_said_where_its_answer_will_be(option: str
         office.server.slash(office.ada, office.channel, "/footnote", f"ask {option}What is a robot?")
         asked = await office.heard()
         assert isinstance(asked, Asked)
-        assert asked.address is not None
-        assert asked.address.interaction is not None
-        await (await commands.below(asked, asked.address.interaction)).post(Part(WORDS), "n")
+        assert asked.way is not None
+        await (await commands.below(asked)).post(Part(WORDS), "n")
         said = [(one.text, one.seen_by, one.thread_ts) for one in office.server.messages(office.channel)]
 
     assert said[-1] == ((WORDS, office.ada.id, None) if option else (WORDS, None, asked.message.id))
