@@ -125,8 +125,8 @@ class InboxStore:
             case Edited(question=question):
                 script, given = "edit", self._words(question)
             case Recheck(question=question, answer=answer):
-                given = {**self._words(question), **self._sealed(signal.message, answer=answer)}
-                script, given = "recheck", {**given, "most_attempts": MOST_ATTEMPTS}
+                known = self._words(question) | self._sealed(signal.message, answer=answer)
+                script, given = "recheck", {**known, "most_attempts": MOST_ATTEMPTS}
             case Deleted():
                 script, given = "delete", {**given, **self._sealed(signal.message, delivery=signal.delivery)}
             case Stopped():
@@ -172,7 +172,7 @@ class InboxStore:
 
     async def untold(self, platform: str) -> Sequence[Asked]:
         """Look at all that waits or is worked on."""
-        found = cast("list[list[bytes]]", await self._run("untold", PREFIX, platform=quote(platform, safe="")))
+        found = await self._run("untold", PREFIX, platform=quote(platform, safe=""))
         return list({each[0]: asked for each in found if (asked := self._asked(*each))}.values())
 
     async def move(self, accepted: MessageRef, asked: Asked) -> bool:
@@ -184,8 +184,8 @@ class InboxStore:
 
     async def stages(self, messages: Sequence[MessageRef]) -> Sequence[Stage]:
         """Look at all of them by one script."""
-        refs = json.dumps(list(map(str, messages)))
-        states = cast("list[bytes]", await self._run("states", PREFIX, refs=refs, unseen=self._unseen))
+        given = {"refs": json.dumps(list(map(str, messages))), "unseen": self._unseen}
+        states = cast("list[bytes]", await self._run("states", PREFIX, **given))
         return [STAGES.get(state, Stage.OVER) for state in states]
 
     async def kept_for(self) -> Kept:
@@ -215,8 +215,7 @@ class InboxStore:
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Note what is said below a question, unless somebody is at that, or more is said there already."""
-        was = await self._field(message, "delivery")
-        before = self._delivery(str(message), was, None)
+        before = self._delivery(str(message), was := await self._field(message, "delivery"), None)
         if before.notice not in (None, notice.model_copy(update={"id": ""})):
             return False
         given = self._sealed(message, delivery=before.model_copy(update={"notice": notice}))

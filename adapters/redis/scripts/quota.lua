@@ -84,6 +84,9 @@ local function assume(hold, held)
   add(hold, hold.assumed[hold.run], held, 0, {})
 end
 
+-- Returns of which message the words are for which something is set aside.
+local function message_of(asked) return string.match(asked, '^(.*) ') end
+
 -- Gives free what is set aside for a question, if anything is, of which nobody says any more what it has cost.
 function script.give_up(asked)
   local name = PREFIX .. 'hold:' .. asked
@@ -96,11 +99,17 @@ function script.give_up(asked)
   redis.call('ZREM', PREFIX .. 'held', asked)
 end
 
--- Does so for those of which nobody has said it in time; returns whether there were any.
-local function sweep(at)
-  local ended = redis.call('ZRANGEBYSCORE', PREFIX .. 'held', '-inf', at, 'LIMIT', 0, 100)
-  for _, asked in ipairs(ended) do script.give_up(asked) end
-  return #ended > 0
+-- Does so for those of which nobody has said it in time, and for other words of what is `asked` now, whose worker may be
+-- gone; returns whether there were any.
+local function sweep(at, asked)
+  local held, message, any = redis.call('ZRANGE', PREFIX .. 'held', 0, -1, 'WITHSCORES'), asked and message_of(asked), false
+  for i = 1, #held, 2 do
+    if tonumber(held[i + 1]) <= at or (held[i] ~= asked and message_of(held[i]) == message) then
+      script.give_up(held[i])
+      any = true
+    end
+  end
+  return any
 end
 
 -- Returns which windows have no room, each with the milliseconds until it has, and what stands in all of them. What lies
@@ -142,11 +151,7 @@ end
 function script.reserve(asked, run, most, windows, periods, patience, life, kept, is_meant)
   local at, news, given = now(), {}, {most, windows, periods, patience, life, kept, is_meant}
   most, windows, periods = cjson.decode(most), cjson.decode(windows), cjson.decode(periods)
-  local message, others = string.match(asked, '^(.*) '), is_meant and redis.call('ZRANGE', PREFIX .. 'held', 0, -1) or {}
-  for _, each in ipairs(others) do -- whoever was at other words of it may be gone
-    if each ~= asked and string.match(each, '^(.*) ') == message then script.give_up(each) end
-  end
-  if is_meant then sweep(at) end
+  if is_meant then sweep(at, asked) end
   local name, names = PREFIX .. 'hold:' .. asked, {PREFIX .. 'hold:' .. asked}
   for _, window in ipairs(windows) do table.insert(names, PREFIX .. 'window:' .. window[1]) end
   local found = redis.call('MGET', unpack(names))
