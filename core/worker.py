@@ -165,9 +165,9 @@ class Worker:
                 return
             answer = await self.responder.respond(claim, surface)
             is_shown = answer.citations or (answer.status is Status.REFUSED and answer.text)
-            if claim.is_quiet and claim.delivery.standing and not is_shown:
+            if claim.question.is_unasked and claim.delivery.standing and not is_shown:
                 await self._fall_silent(claim)
-            elif answer.is_failure and not claim.is_quiet:
+            elif answer.is_failure and not claim.question.is_unasked:
                 with suppress(StoreUnavailable):  # the words are kept, so that somebody can have it tried again
                     await self.inbox.keep(claim)
 

@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import shutil
+import signal
 import socket
 import zlib
 from collections import defaultdict
@@ -40,6 +41,11 @@ LONG = (
     "test_recording",
 )
 """Modules that begin first, so that none of them is what everything waits for at the end."""
+
+
+def pytest_configure() -> None:
+    """Let whatever tests start hear Ctrl-C, which what a shell runs in the background ignores."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)

@@ -290,7 +290,7 @@ async def _is_put_back(services: ChatServices, accepted: MessageRef, each: Unans
     asked = each.asked.model_copy(update={"question": each.asked.question.alone})
     if not each.is_placed:
         return await services.accepting.accept(asked, within=LONGEST_WRITE)
-    is_due = each.stage in (None, Stage.WAITING) or each.missed * LOOK >= services.accepting.accepted_for
+    is_due = each.stage is not Stage.RUNNING or each.missed * LOOK >= services.accepting.accepted_for
     return is_due and await services.accepting.move(accepted, _begun(asked))
 
 

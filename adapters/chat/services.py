@@ -328,7 +328,7 @@ async def tell_wait(
 
 async def long_awaited(waits: Waits, message: MessageRef, question: Question | None = None) -> Awaited | None:
     """Return what a question waits for that has done so for long, once nobody is at it; None if nobody will be."""
-    while (stage := await _stage(waits, message)) is Stage.RUNNING:
+    while (stage := await _stage(waits, message)) in (Stage.RUNNING, Stage.RELEASED):
         await waits.sleep(waits.silence / 5)
     if stage not in (Stage.WAITING, Stage.LEFT):
         return None

@@ -58,11 +58,11 @@ QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; ea
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
 TOO_LATE = UNCERTAIN = -1
 STAGES = {
-    b"": Stage.UNKNOWN,
-    b"early": Stage.UNKNOWN,
+    **dict.fromkeys([b"", b"early"], Stage.UNKNOWN),
     b"accepted": Stage.WAITING,
     b"waiting": Stage.WAITING,
     b"running": Stage.RUNNING,
+    b"released": Stage.RELEASED,
     b"left": Stage.LEFT,
 }
 """What the states of the inbox mean for whoever has put a question there; all others are its end."""

@@ -94,7 +94,7 @@ class Responder:
         admitted = await self._admitted(claim, conversation)
         if isinstance(admitted, Answer):
             answer = admitted
-            if not claim.is_quiet:
+            if not claim.question.is_unasked:
                 await self._show(claim, surface, _only(answer), [answer])
         elif isinstance(admitted, Refusal):
             answer = Answer(id=answer_id(claim.question), text=admitted.sentence, status=Status.REFUSED)
@@ -116,12 +116,12 @@ class Responder:
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
         """Tell the asker that the question was given up, after it has failed too often; nobody, where nobody asked."""
-        standing = None if claim.is_quiet else await surface.standing(claim)
+        standing = None if claim.question.is_unasked else await surface.standing(claim)
         await self._count(claim, surface, is_answered=standing is not None)
         if standing:
             await surface.unreact(claim, Reaction.WARNING)  # of an apology that a late request has replaced
             await self._is_noted(claim, standing)
-        elif not claim.is_quiet:
+        elif not claim.question.is_unasked:
             answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
             await self._mark(claim, surface, await surface.reply(claim, _only(answer)), Reaction.WARNING)
             self.observer(Answered.of(claim.message, answer))
@@ -277,7 +277,7 @@ class Responder:
         self, claim: Claim, conversation: Conversation | None, scope: Scope | None, spent: list[Cost]
     ) -> bool:
         """Return whether the bot is asked; what is doubtful, and of which nothing stands, is left alone otherwise."""
-        if not claim.question.is_doubtful or not claim.is_quiet or claim.delivery.answer is not None:
+        if not claim.question.is_doubtful or claim.delivery.standing or claim.delivery.answer is not None:
             return True
         given = claim.question, conversation, scope or claim.question.scope, spent.append, claim.waiting
         return self.attention is not None and await self.attention.is_asked(*given)
@@ -310,10 +310,12 @@ class Responder:
         """
         question, memory, outcome = claim.question, self._memory(claim.question), claim.written
         try:
-            if claim.is_quiet and not await _is_worth_showing(run):
+            if claim.question.is_unasked and not await _is_worth_showing(run):
                 return outcome[0]
             begun = self.agent.clock()
-            delivery = await self._show(claim, surface, _only(outcome[0]) if claim.is_quiet else run, outcome)
+            delivery = await self._show(
+                claim, surface, _only(outcome[0]) if claim.question.is_unasked else run, outcome
+            )
             took = (self.agent.clock() - begun) * 1000
         except Exception as error:
             if not isinstance(error, StoreUnavailable | ShutOut):  # which is no failure of the model
@@ -321,7 +323,7 @@ class Responder:
             raise
         if not outcome:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)
-        posting = max(took - (0 if claim.is_quiet else outcome[0].total_time_ms), 0)
+        posting = max(took - (0 if claim.question.is_unasked else outcome[0].total_time_ms), 0)
         outcome[0] = outcome[0].model_copy(update={"posting_time_ms": round(posting, 1)})
         if memory and delivery.messages:
             await self._remember(memory, past, question, outcome[0], delivery.messages)

@@ -92,7 +92,7 @@ class Admission:
         known = await self.visibility.communities.load()
         if (stranger := _not_allowed(question, known)) is not None:
             wait = self.visibility.communities.wait  # the one telling is for somebody who asks
-            is_told = not claim.is_quiet and (await wait(stranger, question.message) or _is_awaited(claim))
+            is_told = not claim.question.is_unasked and (await wait(stranger, question.message) or _is_awaited(claim))
             return Refusal("waiting", NOT_ALLOWED, Telling.WORDS if is_told else Telling.NOTHING)
         policy = await self.policies.load(question.message.thread.home)
         if objection := _objection(question, policy):
@@ -101,7 +101,7 @@ class Admission:
         if visible.is_closed:
             return await self._told(claim, *_closed(question, visible))
         reservation = await self._reservation(question, policy, most, visible.charged)
-        reservation = replace(reservation, patience=1) if claim.is_quiet else reservation
+        reservation = replace(reservation, patience=1) if claim.question.is_unasked else reservation
         try:
             reached = await self.quota.reserve(reservation)
         except BaseException:  # it may be set aside all the same
@@ -175,7 +175,7 @@ class Admission:
     async def _turned_away(self, claim: Claim, reached: Reached, reservation: Reservation) -> Refusal:
         """Tell somebody once until the limit lifts, then by a few marks, and always whoever waits for words."""
         telling, sentence = Telling.WORDS, limit_reached(reached, reservation.at)
-        if claim.is_quiet:
+        if claim.question.is_unasked:
             telling = Telling.NOTHING
         else:
             with suppress(StoreUnavailable):
@@ -188,7 +188,7 @@ class Admission:
 
         A worker that died may have noted that it told them, and not have done it. Nobody is told who did not ask.
         """
-        if claim.is_quiet:
+        if claim.question.is_unasked:
             return Refusal(kind, sentence, Telling.NOTHING)
         person = f"{claim.message.thread.home}:{claim.question.author.id}"
         period = str(int(self.now().timestamp() // REMINDER.total_seconds()))

@@ -131,10 +131,14 @@ Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | 
 
 
 class Stage(Enum):
-    """How far a question has come, as far as an inbox knows it; one is `LEFT` that was begun, and nobody is at now."""
+    """How far a question has come, as far as an inbox knows it.
+
+    One that was begun is `RELEASED` by whoever was at it, so that somebody else takes it in a moment, or else `LEFT`.
+    """
 
     WAITING = "waiting"
     RUNNING = "running"
+    RELEASED = "released"
     LEFT = "left"
     OVER = "over"
     UNKNOWN = "unknown"
@@ -243,11 +247,6 @@ class Claim(Attempt):
     def message(self) -> MessageRef:
         """The message with the question."""
         return self.question.message
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether nobody hears of it but by an answer with sources, as nobody asked."""
-        return self.question.is_unasked
 
 
 @dataclass(frozen=True, slots=True)

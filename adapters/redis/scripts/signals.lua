@@ -139,19 +139,19 @@ function script.delete(ref, thread, delivery)
 end
 
 -- Returns how far a question has come: its state, empty where it is not known, of which `done` counts for what is deleted,
--- and `left` for what was begun and nobody has been at for a while; until then it counts as `running`.
+-- `released` for what was begun and handed back, and `left` for what was begun and nobody has been at for a while.
 local function stage_of(ref, unseen)
   local found = redis.call('HMGET', key('question', ref), 'state', 'deleted', 'attempts', 'begun', 'entry')
   local state, since = found[2] and 'done' or found[1] or '', 0
   if state == 'waiting' and (found[4] or found[3] ~= '0') then
-    since = now() - (redis.call('ZSCORE', WAITING, ref) or now())
+    state, since = 'released', now() - (redis.call('ZSCORE', WAITING, ref) or now())
   elseif state == 'running' then
     local pending = redis.pcall('XPENDING', READY, GROUP, found[5], found[5], 1)[1]
     since = pending and pending[3] or 0
   else
     return state
   end
-  return since > unseen and 'left' or 'running'
+  return since > unseen and 'left' or state
 end
 
 function script.states(refs, unseen)

@@ -115,5 +115,5 @@ async def test_what_nobody_has_been_at_for_a_while_is_known_to_be_left(desk: Des
         by = inbox if is_dead else other
         stages, noted = [*stages, *await by.stages([message])], [*noted, await by.announce(message, notice)]
 
-        assert (stages, noted) == ([Stage.RUNNING, Stage.LEFT], [False, True])
+        assert (stages, noted) == ([Stage.RUNNING if is_dead else Stage.RELEASED, Stage.LEFT], [False, True])
         assert (await taken(inbox)).delivery.notice == notice
