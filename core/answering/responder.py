@@ -313,9 +313,8 @@ class Responder:
             if claim.question.is_unasked and not await _is_worth_showing(run):
                 return outcome[0]
             begun = self.agent.clock()
-            delivery = await self._show(
-                claim, surface, _only(outcome[0]) if claim.question.is_unasked else run, outcome
-            )
+            shown = _only(outcome[0]) if claim.question.is_unasked else run
+            delivery = await self._show(claim, surface, shown, outcome)
             took = (self.agent.clock() - begun) * 1000
         except Exception as error:
             if not isinstance(error, StoreUnavailable | ShutOut):  # which is no failure of the model

@@ -14,7 +14,7 @@ import pytest
 from tests.fixtures.commands import Footnote
 
 ROOT = Path(__file__).resolve().parents[2]
-CEILINGS = {"discord": (72, 490), "slack": (75, 494), "terminal": (41, 273)}
+CEILINGS = {"discord": (72, 489), "slack": (75, 493), "terminal": (41, 272)}
 """The most modules and functions, by platform: what somebody can still read in an afternoon."""
 MOST_COMMANDS = {"command": 100, "follow-up": 93, "mention": 86}
 MOST_OF_CLIENTS = 24
