@@ -29,7 +29,7 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 245, "lines": 47_774, "code lines": 30_376, "small modules with a single importer": 0}
+CEILINGS = {"files": 245, "lines": 47_780, "code lines": 30_380, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""

@@ -223,7 +223,7 @@ async def _tell_untold(services: ChatServices, platform: str, below: Below | Non
     known = {str(each.asked.message) for each in services.unanswered.values()}
     for asked in found[:MOST]:
         if str(asked.message) not in known:
-            services.unanswered[asked.message] = Unanswered(asked, stage=Stage.RUNNING)
+            services.unanswered[asked.message] = Unanswered(asked, stage=Stage.RUNNING, is_watched=True)
             telling.begin(partial(_tell_asker, services, below, asked))
 
 
@@ -264,7 +264,7 @@ async def forget_deleted(services: ChatServices, tasks: BackgroundTasks, gone: M
 async def _put_back(services: ChatServices) -> Sequence[Asked]:
     """Accept or move once more what this process remembers and the store has lost: nobody else may know of it.
 
-    What somebody has begun is put back by whoever is at it, who has time for that. Returns what is seen first.
+    What somebody has begun is put back by whoever is at it, who has time for that. Returns what waits or takes long.
     """
     known, found = list(services.unanswered.items()), list[Asked]()
     stages = await services.accepting.stages([each.asked.message for _, each in known]) if known else ()
@@ -277,7 +277,11 @@ async def _put_back(services: ChatServices) -> Sequence[Asked]:
         if stage is Stage.OVER or isinstance(heeded, Deleted):
             services.unanswered.pop(accepted, None)
         elif stage is not Stage.UNKNOWN:
-            found += [each.asked] if each.is_placed and each.stage is None else []
+            asked_for = services.now() - each.asked.question.asked_at
+            is_due = stage is Stage.WAITING or asked_for.total_seconds() >= services.silence
+            if is_due and each.is_placed and not each.is_watched:
+                found.append(each.asked)
+                each.is_watched = True
             each.stage, each.missed = stage, 0
         elif await _is_put_back(services, accepted, each):
             services.observer(LostByStore(each.asked.message, is_put_back=True))

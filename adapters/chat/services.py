@@ -199,13 +199,15 @@ class Waits:
 class Unanswered:
     """A question that this process has put, how far it had come, and for how many looks in a row nobody knew it.
 
-    One that is not *placed* was only accepted as yet; nothing has been seen of one without a `stage`.
+    One that is not *placed* was only accepted as yet; nothing has been seen of one without a `stage`. Whoever asked one
+    that is *watched* is told in time that it waits.
     """
 
     asked: Asked
     is_placed: bool = True
     stage: Stage | None = None
     missed: int = 0
+    is_watched: bool = False
 
 
 @dataclass(slots=True)
