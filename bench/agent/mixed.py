@@ -25,6 +25,7 @@ from core.documents.retrieval import HybridRetriever
 from core.model import Answer, Conversation, MessageRef, Person, Question, Scope, Status, ThreadRef, Turn
 from core.ports import Retriever
 from tests.servers.openai import KEY, MODEL, ChatServer, ScriptedAnswer
+from tests.servers.openai_brain import first_sentence, passages_in
 
 SMALL_TALK = (
     *("Hello!", "Hi there", "Good morning", "Thanks a lot!", "Thank you so much", "Who are you?", "What can you do?"),
@@ -37,7 +38,6 @@ FOLLOW_UPS = (
     *("Which tools help with that?", "How long does that take?", "And on a real robot?", "Can it be made faster?"),
     *("What are common mistakes there?", "How would I explain it?", "Does that cost much?", "When should I use it?"),
 )
-SAID = "Robots turn their arms as the passage says [1], and rest behind it [2]. "
 MOST_CALLS, TOKENS_TIMES, LENGTH = 115, 1.1, 150
 TODAY = 124_489
 """Tokens of all prompts for these questions, in 185 calls, when the model itself had to search first."""
@@ -81,7 +81,6 @@ class Reader(ChatServer):
         super().__init__()
         self.lessons = lessons  # by the title of a page
         self.case = Case("", "", {})
-        self._answer = tuple(tokens(SAID * 20)[:LENGTH])
 
     def _own_answer(self, body: dict[str, Any]) -> ScriptedAnswer:
         messages: list[dict[str, Any]] = body["messages"]
@@ -99,7 +98,9 @@ class Reader(ChatServer):
         if not self.case.wanted:
             knows_word = "NOT_IN_DOCUMENTS" in str(messages[0]["content"])
             return ScriptedAnswer(("NOT_IN_DOCUMENTS",) if knows_word else ("The documents ", "do not say that."))
-        return ScriptedAnswer(self._answer)
+        found = [each for text in given for each in passages_in(text)]
+        said = " ".join(f"{first_sentence(each['text'])} [{each['number']}]." for each in found)
+        return ScriptedAnswer(tuple(tokens(f"{said}\n\n" * LENGTH)[:LENGTH]))
 
     def _search(self, queries: Sequence[str]) -> ScriptedAnswer:
         calls = (self._call("search_documents", json.dumps({"query": query}, ensure_ascii=False)) for query in queries)
